@@ -141,7 +141,7 @@ public final class VolumeServer implements AutoCloseable {
      * Starts a server. The caller closes the drive after the server.
      *
      * @throws FabricException if the drive fails or contains no volume, or the last coordinator had
-     *     other timeouts and has not ended in order
+     *     other timeouts and sessions
      * @throws IOException if none of the transports works
      */
     public static VolumeServer start(Drive drive, ServerOptions options) throws IOException {

@@ -95,6 +95,16 @@ public final class Coordinator implements AutoCloseable {
         return epoch;
     }
 
+    /** Returns true if there are sessions, also after the end of this coordinator. */
+    boolean hasSessions() {
+        state.lock.lock();
+        try {
+            return !sessions.isEmpty();
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
     /** Returns a future that completes with the reason when this coordinator has ended. */
     public CompletableFuture<String> ended() {
         return ended.copy();

@@ -89,6 +89,10 @@ final class SessionTable {
         return locks;
     }
 
+    boolean isEmpty() {
+        return sessions.isEmpty();
+    }
+
     /** Returns true if no session of the previous epoch is missing. */
     boolean isReady() {
         return !isClosed

@@ -45,7 +45,7 @@ public final class Takeover implements AutoCloseable {
      * @param leaseDuration the time after which a coordinator that does not renew its lease has
      *     lost its role
      * @throws FabricException if the drive fails or contains no volume, or the last coordinator had
-     *     other timeouts and did not end in order
+     *     other timeouts and sessions
      */
     public Takeover(
             Drive drive, Fence fence, long key, Duration leaseDuration, Duration sessionTimeout)
@@ -87,15 +87,16 @@ public final class Takeover implements AutoCloseable {
                 }
                 isFailing = true;
                 endCoordinator();
+                unregister();
                 pause();
             } catch (InterruptedException e) {
                 break; // close()
             }
         }
-        var isHolder = coordinator != null;
+        var current = coordinator;
         endCoordinator();
-        if (isHolder) {
-            release();
+        if (current != null) {
+            release(current);
         }
     }
 
@@ -113,12 +114,23 @@ public final class Takeover implements AutoCloseable {
             record.renew();
         } else if (current != null) {
             endCoordinator();
-            release();
+            release(current);
         } else if (record.observe()) {
             takeOver();
-        } else if (isRegistered) {
-            fence.unregister(key); // otherwise, the drive accepts the writes of this standby
-            isRegistered = false;
+        } else {
+            unregister();
+        }
+    }
+
+    /** Removes the registration. Otherwise, the drive would accept the writes of this standby. */
+    private void unregister() {
+        try {
+            if (isRegistered) {
+                fence.unregister(key);
+                isRegistered = false;
+            }
+        } catch (FabricException | RuntimeException e) {
+            LOG.debug("The registration is removed later: {}", e.getMessage());
         }
     }
 
@@ -178,9 +190,9 @@ public final class Takeover implements AutoCloseable {
         }
     }
 
-    private void release() {
+    private void release(Coordinator ended) {
         try {
-            record.release();
+            record.release(ended.hasSessions());
         } catch (FabricException e) {
             LOG.info("The lease was not released, and ends by itself: {}", e.getMessage());
         }

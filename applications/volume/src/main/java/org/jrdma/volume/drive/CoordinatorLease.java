@@ -32,18 +32,19 @@ public final class CoordinatorLease {
     private static final SecureRandom RANDOM = new SecureRandom();
 
     /**
-     * The timeouts of a coordinator, in milliseconds. They are equal on all nodes. Otherwise, a
-     * node could take the record before its holder has noticed the loss of its role, or end a
-     * session before its client has.
+     * The timeouts of a coordinator, in milliseconds. They are equal on all nodes while there are
+     * sessions. Otherwise, a node could take the record before its holder has noticed the loss of
+     * its role, or end a session before its client has.
      *
      * @param lease the duration of the lease
      * @param session the time after which a client that sends no heartbeat loses its session
      */
     public record Timeouts(int lease, int session) {
 
+        /** The timeouts of a volume without sessions. */
         private static final Timeouts NONE = new Timeouts(0, 0);
 
-        /** Rounds durations to milliseconds. */
+        /** Truncates durations to milliseconds. */
         public static Timeouts of(Duration lease, Duration session) {
             return new Timeouts(
                     Math.toIntExact(lease.toMillis()), Math.toIntExact(session.toMillis()));
@@ -57,7 +58,7 @@ public final class CoordinatorLease {
      * @param epoch the number of the term, which increases with each takeover
      * @param nonce a random number that distinguishes nodes that take the record at the same time
      * @param key the key of the holder for the {@link Fence} of the drive
-     * @param timeouts the timeouts of the holder
+     * @param timeouts the timeouts of the holder; zero after it has ended without sessions
      * @param isReleased true if the holder has ended its term
      */
     public record Content(
@@ -70,6 +71,10 @@ public final class CoordinatorLease {
 
         private boolean isBefore(Content other) {
             return epoch < other.epoch || (epoch == other.epoch && sequence < other.sequence);
+        }
+
+        private Content next(long number, Timeouts newTimeouts, boolean isLast) {
+            return new Content(number, epoch, nonce, key, newTimeouts, isLast);
         }
 
         private void encode(MemorySegment block) {
@@ -177,26 +182,25 @@ public final class CoordinatorLease {
                                 "%s has no valid lease record. Is it a volume?".formatted(drive)));
         var now = System.nanoTime();
         lastRead = before;
-        if (content.isReleased()) {
+        if (!content.equals(observed)) {
             observed = content;
-            return true;
+            observedSince = now;
         }
-        if (!content.timeouts.equals(timeouts)) {
+        checkTimeouts(content);
+        return content.isReleased() || before - observedSince > duration.toNanos() * 3 / 2;
+    }
+
+    private void checkTimeouts(Content content) throws VolumeException {
+        if (!content.timeouts.equals(Timeouts.NONE) && !content.timeouts.equals(timeouts)) {
             throw new VolumeException(
                     Failure.INVALID,
-                    "The last coordinator had a lease of %d ms and a session timeout of %d ms, but this server of %d and %d ms. All servers need equal values. To change them, end all clients and servers in order."
+                    "The last coordinator had a lease of %d ms and a session timeout of %d ms. This server has %d ms and %d ms. All servers need equal values. To change them, start the servers with the former values, and stop all clients and then the servers."
                             .formatted(
                                     content.timeouts.lease,
                                     content.timeouts.session,
                                     timeouts.lease,
                                     timeouts.session));
         }
-        if (!content.equals(observed)) {
-            observed = content;
-            observedSince = now;
-            return false;
-        }
-        return before - observedSince > duration.toNanos() * 3 / 2;
     }
 
     /**
@@ -267,7 +271,7 @@ public final class CoordinatorLease {
                     "Another node has become the coordinator in epoch %d. This node has lost epoch %d."
                             .formatted(current.get().epoch(), mine.epoch()));
         }
-        var next = withSequence(mine, Math.max(mine.sequence(), sequence(current)) + 1, false);
+        var next = mine.next(Math.max(mine.sequence(), sequence(current)) + 1, timeouts, false);
         check();
         write(next);
         own = next;
@@ -277,29 +281,20 @@ public final class CoordinatorLease {
     /**
      * Ends the role of this node, so that another node can take the record at once.
      *
+     * @param hasSessions true if clients may use the drives until their sessions end
      * @throws VolumeException if this node has lost its role
      * @throws FabricException if the drive fails
      */
-    public synchronized void release() throws FabricException {
+    public synchronized void release(boolean hasSessions) throws FabricException {
         if (isHolder && own != null) {
             check(); // otherwise, the record of another node could be overwritten
             isHolder = false;
-            write(withSequence(own, own.sequence() + 1, true));
+            write(own.next(own.sequence() + 1, hasSessions ? timeouts : Timeouts.NONE, true));
         }
     }
 
     private static long sequence(Optional<Content> content) {
         return content.map(Content::sequence).orElse(0L);
-    }
-
-    private static Content withSequence(Content content, long sequence, boolean isReleased) {
-        return new Content(
-                sequence,
-                content.epoch(),
-                content.nonce(),
-                content.key(),
-                content.timeouts(),
-                isReleased);
     }
 
     /**

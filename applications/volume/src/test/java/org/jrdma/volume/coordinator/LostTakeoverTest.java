@@ -10,8 +10,9 @@ import org.jrdma.volume.drive.MemoryDrive;
 import org.jrdma.volume.drive.PermissiveFence;
 import org.jrdma.volume.metadata.VolumeFormatter;
 import org.jrdma.volume.model.VolumeException;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 class LostTakeoverTest {
@@ -20,13 +21,16 @@ class LostTakeoverTest {
     private static final Duration LEASE = Duration.ofMillis(400);
 
     /** A registered standby could write, also for clients whose sessions have ended. */
-    @Test
-    void shouldRemoveTheRegistrationWhenAnotherNodeIsFaster() throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {400, 800}) // equal and different timeouts
+    void shouldRemoveTheRegistrationWhenAnotherNodeIsFaster(int sessionMillis) throws Exception {
         var drive = new MemoryDrive(1024);
         var superblock = VolumeFormatter.create(drive);
         var other =
                 new CoordinatorLease(
-                        drive, superblock.leaseBlock(), CoordinatorLease.Timeouts.of(LEASE, LEASE));
+                        drive,
+                        superblock.leaseBlock(),
+                        new CoordinatorLease.Timeouts((int) LEASE.toMillis(), sessionMillis));
         var unregistered = new CompletableFuture<Long>();
         var fence =
                 new PermissiveFence() {

@@ -51,7 +51,7 @@ class CoordinatorLeaseTest {
     void shouldIncreaseTheEpochWithEachHolder() throws Exception {
         var first = formatted();
         var epoch = take(first, 1);
-        first.release();
+        first.release(true);
         var second = record();
         assertThat(take(second, 2)).isGreaterThan(epoch);
 
@@ -62,7 +62,7 @@ class CoordinatorLeaseTest {
     }
 
     @Test
-    void shouldRejectOtherTimeoutsThanThoseOfTheHolderUntilItReleasesTheRecord() throws Exception {
+    void shouldRejectOtherTimeoutsUntilTheHolderEndsWithoutSessions() throws Exception {
         var holder = formatted();
         var _ = take(holder, 1);
         var otherLease = record(DURATION.dividedBy(2), DURATION);
@@ -70,12 +70,18 @@ class CoordinatorLeaseTest {
 
         assertThatThrownBy(otherLease::observe)
                 .hasMessageStartingWith(
-                        "The last coordinator had a lease of 2000 ms and a session timeout of 2000 ms, but this server of 1000 and 2000 ms.");
-        assertThatThrownBy(otherSession::observe).hasMessageContaining("of 2000 and 4000 ms");
+                        "The last coordinator had a lease of 2000 ms and a session timeout of 2000 ms. This server has 1000 ms and 2000 ms.");
+        assertThatThrownBy(otherSession::observe)
+                .hasMessageContaining("This server has 2000 ms and 4000 ms.");
         assertThat(record().observe()).isFalse();
 
-        holder.release();
+        holder.release(true);
+        assertThatThrownBy(otherLease::observe).hasMessageContaining("need equal values");
+        var next = record();
+        var _ = take(next, 2);
+        next.release(false);
         assertThat(otherLease.observe()).isTrue();
+        assertThat(otherSession.observe()).isTrue();
     }
 
     @Test
@@ -116,7 +122,7 @@ class CoordinatorLeaseTest {
         assertThatThrownBy(holder::check).hasMessageContaining("was not renewed in time");
         assertThat(take(standby, 2)).isGreaterThan(1);
         assertThatThrownBy(holder::renew).hasMessageContaining("not the coordinator");
-        assertThatThrownBy(holder::release).hasMessageContaining("not the coordinator");
+        assertThatThrownBy(() -> holder.release(true)).hasMessageContaining("not the coordinator");
         assertThat(record().read().orElseThrow().key()).isEqualTo(2);
     }
 
