@@ -62,7 +62,7 @@ public final class Transfer {
     public Completion awaitCompletion(Duration timeout)
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
-        spin();
+        spin(deadline);
         try {
             return pending.get(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
@@ -81,11 +81,11 @@ public final class Transfer {
     }
 
     /** Polls for a short time, because parking takes longer than an operation on a fast network. */
-    private void spin() {
+    private void spin(Deadline deadline) {
         if (!MAY_SPIN || Thread.currentThread().isVirtual()) {
             return; // spinning would delay the threads that complete the operation
         }
-        var end = System.nanoTime() + SPIN_NANOS;
+        var end = System.nanoTime() + Math.min(SPIN_NANOS, deadline.remainingNanos());
         for (var polls = 0; !pending.isDone() && System.nanoTime() - end < 0; polls++) {
             PollingBudget.pause(polls);
         }

@@ -10,10 +10,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Polls a completion queue and completes the transfers of its requests. Runs on the polling thread
- * of {@code DescriptorWaiter} whenever the completion channel is readable, and goes on polling for
- * a short time after a completion, because an event takes several system calls. Holds no reference
- * to an API object, so that a dispatcher that was not closed becomes unreachable and is reported as
- * a leak.
+ * of {@code DescriptorWaiter} whenever the completion channel is readable, and continues to poll
+ * for a short time after a completion, because an event takes several system calls. Holds no
+ * reference to an API object, so that a dispatcher that was not closed becomes unreachable and is
+ * reported as a leak.
  */
 public final class DispatchLoop {
 
