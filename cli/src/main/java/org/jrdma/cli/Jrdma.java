@@ -83,10 +83,13 @@ public final class Jrdma {
         return new RunLast().execute(parsed);
     }
 
-    /** Returns a sentence with the commands that may be meant, which start with the same letter. */
+    /** Returns a sentence with similar commands, which start with the same letter. */
     private static String suggestion(UnmatchedArgumentException e) {
-        var start = e.getUnmatched().getFirst().substring(0, 1);
-        var similar = e.getSuggestions().stream().filter(each -> each.startsWith(start)).toList();
+        var argument = e.getUnmatched().getFirst();
+        var similar =
+                e.getSuggestions().stream()
+                        .filter(each -> each.regionMatches(true, 0, argument, 0, 1))
+                        .toList();
         return similar.isEmpty() ? "" : " Did you mean %s?".formatted(String.join(" or ", similar));
     }
 

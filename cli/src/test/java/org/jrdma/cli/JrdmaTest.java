@@ -143,6 +143,13 @@ class JrdmaTest {
     }
 
     @Test
+    void shouldRejectAnEmptyArgument() {
+        assertThat(run("volume", "")).isEqualTo(2);
+
+        assertThat(errors).hasToString("Unknown argument: ''. See jrdma volume --help.\n");
+    }
+
+    @Test
     void shouldRejectAnUnknownCommandInOneLine() {
         assertThat(run("devises")).isEqualTo(2);
 

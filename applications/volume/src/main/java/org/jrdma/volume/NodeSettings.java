@@ -8,6 +8,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.charset.CharacterCodingException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -104,18 +106,22 @@ public record NodeSettings(
 
     private static Properties load(Path file) throws IOException {
         if (Files.isDirectory(file)) {
-            throw new IOException("The file of settings %s is a folder.".formatted(file));
+            throw new IOException("The settings file %s is a folder.".formatted(file));
         }
         var values = new UniqueProperties();
         try (var reader = Files.newBufferedReader(file)) {
             values.load(reader);
             return values;
         } catch (NoSuchFileException e) {
-            throw new IOException("The file of settings %s does not exist.".formatted(file), e);
+            throw new IOException("The settings file %s does not exist.".formatted(file), e);
         } catch (CharacterCodingException e) {
-            throw new IOException("The file of settings %s is not text.".formatted(file), e);
-        } catch (IOException e) {
-            throw new IOException("Cannot read the file of settings %s: %s".formatted(file, e), e);
+            throw new IOException("The settings file %s is not text.".formatted(file), e);
+        } catch (AccessDeniedException e) {
+            throw new IOException(
+                    "The access to the settings file %s was denied.".formatted(file), e);
+        } catch (FileSystemException e) {
+            throw new IOException(
+                    "Cannot read the settings file %s: %s.".formatted(file, e.getReason()), e);
         }
     }
 

@@ -93,9 +93,9 @@ class NodeSettingsTest {
     void shouldReportAFileThatCannotBeRead() throws IOException {
         var binary = Files.write(folder.resolve("binary"), new byte[] {(byte) 0xFF});
 
-        assertUnreadable(folder.resolve("missing"), "The file of settings %s does not exist.");
-        assertUnreadable(folder, "The file of settings %s is a folder.");
-        assertUnreadable(binary, "The file of settings %s is not text.");
+        assertUnreadable(folder.resolve("missing"), "The settings file %s does not exist.");
+        assertUnreadable(folder, "The settings file %s is a folder.");
+        assertUnreadable(binary, "The settings file %s is not text.");
     }
 
     private static void assertUnreadable(Path file, String message) {

@@ -53,7 +53,7 @@ final class FileCopier extends SimpleFileVisitor<Path> {
         }
     }
 
-    /** Returns a path with its volume, which two paths of the same name can have. */
+    /** Returns a path including its volume, because two volumes can have equal paths. */
     private static String name(Path path) {
         return path.getFileSystem().equals(FileSystems.getDefault())
                 ? path.toString()

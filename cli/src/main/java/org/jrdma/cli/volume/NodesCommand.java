@@ -41,7 +41,8 @@ public final class NodesCommand implements Callable<Integer> {
         } else {
             nodes.forEach(this::print);
             if (!hasCoordinator) {
-                print("No coordinator responds. It can be a server that --servers does not contain.");
+                print(
+                        "No coordinator responds. It can be a server that --servers does not contain.");
             }
         }
         var areAllHere = servers.stream().allMatch(server -> server.problem().isEmpty());

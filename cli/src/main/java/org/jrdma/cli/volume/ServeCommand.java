@@ -94,7 +94,6 @@ public final class ServeCommand implements Callable<Integer> {
                                 .node(node)
                                 .lease(read.lease())
                                 .sessionTimeout(read.session()));
-        warnIfUnlisted(read, server);
         var printer = Thread.currentThread();
         Runtime.getRuntime()
                 .addShutdownHook(
@@ -102,6 +101,7 @@ public final class ServeCommand implements Callable<Integer> {
                             printer.interrupt(); // the end is not a change of the role
                             server.close(); // a standby takes over at once
                         }));
+        warnIfUnlisted(read, server); // can take long, because it resolves names
         printEach(server);
         return 0;
     }

@@ -34,6 +34,6 @@ class NodesCommandTest {
     @Test
     void shouldReportAMissingConfigurationFile() {
         assertThat(execute("volume", "nodes", "-c", "/missing")).isOne();
-        assertThat(errors).asString().isEqualTo("The file of settings /missing does not exist.\n");
+        assertThat(errors).asString().isEqualTo("The settings file /missing does not exist.\n");
     }
 }

@@ -49,7 +49,7 @@ record MountOptions(Path mountPoint, NodeSettings settings, boolean isForAllUser
      * Parses a command line.
      *
      * @throws IllegalArgumentException if an argument or setting is invalid
-     * @throws IOException if the file of settings cannot be read
+     * @throws IOException if the settings file cannot be read
      */
     static MountOptions parse(List<String> arguments) throws IOException {
         var options = new HashMap<String, String>();

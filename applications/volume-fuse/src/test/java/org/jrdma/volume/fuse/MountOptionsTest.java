@@ -93,7 +93,7 @@ class MountOptionsTest {
 
         assertThatIOException()
                 .isThrownBy(() -> parse("--config=" + file))
-                .withMessage("The file of settings %s does not exist.", file);
+                .withMessage("The settings file %s does not exist.", file);
     }
 
     @Test

@@ -66,9 +66,13 @@ public final class NodeAddresses {
 
     private static boolean isLocal(String host) {
         try {
-            var address = InetAddress.getByName(host);
-            return address.isLoopbackAddress()
-                    || NetworkInterface.getByInetAddress(address) != null;
+            for (var address : InetAddress.getAllByName(host)) {
+                if (address.isLoopbackAddress()
+                        || NetworkInterface.getByInetAddress(address) != null) {
+                    return true;
+                }
+            }
+            return false;
         } catch (IOException _) { // an unknown host
             return false;
         }

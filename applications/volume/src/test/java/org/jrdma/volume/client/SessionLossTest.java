@@ -123,7 +123,7 @@ class SessionLossTest {
                         throw new IllegalStateException(e);
                     }
                 },
-                task -> Thread.ofPlatform().start(task));
+                task -> Thread.ofPlatform().daemon().start(task));
     }
 
     /** The lease would otherwise belong to the next session, in which the file is not locked. */
