@@ -3,7 +3,6 @@ package org.jrdma.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
-import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -20,10 +19,7 @@ class JrdmaTest {
     private final StringWriter errors = new StringWriter();
 
     private int run(String... arguments) {
-        return Jrdma.commandLine()
-                .setOut(new PrintWriter(output, true))
-                .setErr(new PrintWriter(errors, true))
-                .execute(arguments);
+        return JrdmaInProcess.run(output, errors, arguments);
     }
 
     @Test

@@ -3,14 +3,13 @@ package org.jrdma.cli.net;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
-import org.jrdma.cli.Jrdma;
+import org.jrdma.cli.JrdmaInProcess;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,10 +43,7 @@ class NetCommandTest {
     @TempDir private Path folder;
 
     private int run(String... arguments) {
-        return Jrdma.commandLine()
-                .setOut(new PrintWriter(output, true))
-                .setErr(new PrintWriter(errors, true))
-                .execute(arguments);
+        return JrdmaInProcess.run(output, errors, arguments);
     }
 
     private int run(Child child) {

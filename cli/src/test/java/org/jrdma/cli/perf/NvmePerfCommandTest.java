@@ -2,14 +2,13 @@ package org.jrdma.cli.perf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.jrdma.cli.Jrdma;
+import org.jrdma.cli.JrdmaInProcess;
 import org.jrdma.cli.StrictJson;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -27,10 +26,7 @@ class NvmePerfCommandTest {
     @TempDir private Path folder;
 
     private int execute(String... words) {
-        return Jrdma.commandLine()
-                .setOut(new PrintWriter(output, true))
-                .setErr(new PrintWriter(errors, true))
-                .execute(words);
+        return JrdmaInProcess.run(output, errors, words);
     }
 
     @Test

@@ -4,14 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.ServerSocket;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
 import javax.xml.parsers.DocumentBuilderFactory;
-import org.jrdma.cli.Jrdma;
+import org.jrdma.cli.JrdmaInProcess;
 import org.jrdma.cli.StrictJson;
 import org.jrdma.processes.FreePorts;
 import org.junit.jupiter.api.Tag;
@@ -33,10 +32,7 @@ class PerfCommandTest {
     private final StringWriter errors = new StringWriter();
 
     private int run(String... arguments) {
-        return Jrdma.commandLine()
-                .setOut(new PrintWriter(output, true))
-                .setErr(new PrintWriter(errors, true))
-                .execute(arguments);
+        return JrdmaInProcess.run(output, errors, arguments);
     }
 
     @ParameterizedTest

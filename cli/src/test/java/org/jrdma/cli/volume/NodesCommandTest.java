@@ -2,9 +2,8 @@ package org.jrdma.cli.volume;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.PrintWriter;
 import java.io.StringWriter;
-import org.jrdma.cli.Jrdma;
+import org.jrdma.cli.JrdmaInProcess;
 import org.junit.jupiter.api.Test;
 
 class NodesCommandTest {
@@ -13,10 +12,7 @@ class NodesCommandTest {
     private final StringWriter errors = new StringWriter();
 
     private int execute(String... words) {
-        return Jrdma.commandLine()
-                .setOut(new PrintWriter(output, true))
-                .setErr(new PrintWriter(errors, true))
-                .execute(words);
+        return JrdmaInProcess.run(output, errors, words);
     }
 
     @Test

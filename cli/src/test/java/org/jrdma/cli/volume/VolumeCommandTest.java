@@ -3,7 +3,6 @@ package org.jrdma.cli.volume;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.io.RandomAccessFile;
 import java.io.StringWriter;
 import java.lang.management.ManagementFactory;
@@ -17,7 +16,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.regex.Pattern;
 import org.jrdma.cli.InvalidCommandLineAssertions;
-import org.jrdma.cli.Jrdma;
+import org.jrdma.cli.JrdmaInProcess;
 import org.jrdma.cli.JrdmaProcess;
 import org.jrdma.processes.Program;
 import org.jrdma.volume.ServerOptions;
@@ -52,10 +51,7 @@ class VolumeCommandTest {
         all.addAll(List.of(words));
         output.getBuffer().setLength(0);
         errors.getBuffer().setLength(0);
-        return Jrdma.commandLine()
-                .setOut(new PrintWriter(output, true))
-                .setErr(new PrintWriter(errors, true))
-                .execute(all.toArray(String[]::new));
+        return JrdmaInProcess.run(output, errors, all.toArray(String[]::new));
     }
 
     private String run(String... words) {
