@@ -13,18 +13,21 @@ final class AccessOrder {
 
     private final Pattern pattern;
     private final int accessBytes;
+    private final long start;
     private final long accesses;
     private final Random random = new Random(1);
     private long next;
 
     /**
-     * Creates an order that starts at the first byte of the range.
+     * Creates an order.
      *
      * @param accessBytes the size of an access, at most that of the range
+     * @param start the first byte of the range, where sequential accesses start
      */
-    AccessOrder(Pattern pattern, int accessBytes, long rangeBytes) {
+    AccessOrder(Pattern pattern, int accessBytes, long start, long rangeBytes) {
         this.pattern = pattern;
         this.accessBytes = accessBytes;
+        this.start = start;
         this.accesses = rangeBytes / accessBytes;
     }
 
@@ -33,13 +36,13 @@ final class AccessOrder {
         return accessBytes;
     }
 
-    /** Returns the position of the next access, a multiple of its size. */
+    /** Returns the position of the next access: the start plus a multiple of its size. */
     long nextPosition() {
         var number =
                 switch (pattern) {
                     case SEQUENTIAL -> next++ % accesses;
                     case RANDOM -> random.nextLong(accesses);
                 };
-        return number * accessBytes;
+        return start + number * accessBytes;
     }
 }

@@ -14,7 +14,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Pattern;
+import org.jrdma.nvme.NvmeDrive;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.Transports;
 import org.jrdma.volume.Volume;
@@ -52,28 +54,31 @@ final class MeasuredVolume implements AutoCloseable {
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();
 
     private final VolumeDataPathKind path;
+
+    /** The borrowed drive, or empty unless the path is direct. */
+    private final Optional<NvmeDrive> drive;
+
     private final Volume volume;
     private final FileChannel file;
     private final ByteBuffer buffer;
     private final ProcessorTimePerByte.Processes processes;
 
-    private MeasuredVolume(VolumeDataPathKind path, LentSoftwareDrive drive, Path folder)
+    private MeasuredVolume(VolumeDataPathKind path, LentSoftwareDrive lent, Path folder)
             throws IOException {
         this.path = path;
         try {
-            var server = startServer(drive, folder);
+            drive =
+                    path == VolumeDataPathKind.DIRECT
+                            ? Optional.of(keep(lent.borrow()).drive())
+                            : Optional.empty();
+            var server = startServer(lent, folder);
             processes =
                     new ProcessorTimePerByte.Processes(
-                            ProcessHandle.current(), server.toHandle(), drive.process());
+                            ProcessHandle.current(), server.toHandle(), lent.process());
             var options =
                     VolumeOptions.of("perf-" + path, List.of(addresses(server)))
                             .node(nodeOptions(folder));
-            volume =
-                    keep(
-                            Volume.open(
-                                    path == VolumeDataPathKind.DIRECT
-                                            ? direct(options, drive)
-                                            : options));
+            volume = keep(Volume.open(drive.isPresent() ? direct(options) : options));
             file = keep(FileChannel.open(volume.path("/data"), CREATE, READ, WRITE));
             buffer = volume.newBuffer(MAX_ACCESS_BYTES);
             fill();
@@ -90,12 +95,12 @@ final class MeasuredVolume implements AutoCloseable {
     /**
      * Starts a server and opens the volume.
      *
-     * @param drive the drive, which contains a volume
+     * @param lent the drive, which contains a volume
      * @param folder a folder for temporary files
      */
-    static MeasuredVolume open(VolumeDataPathKind path, LentSoftwareDrive drive, Path folder)
+    static MeasuredVolume open(VolumeDataPathKind path, LentSoftwareDrive lent, Path folder)
             throws IOException {
-        return new MeasuredVolume(path, drive, folder);
+        return new MeasuredVolume(path, lent, folder);
     }
 
     private <T extends AutoCloseable> T keep(T resource) {
@@ -103,7 +108,7 @@ final class MeasuredVolume implements AutoCloseable {
         return resource;
     }
 
-    private Process startServer(LentSoftwareDrive drive, Path folder) throws IOException {
+    private Process startServer(LentSoftwareDrive lent, Path folder) throws IOException {
         var settings =
                 Files.writeString(
                         folder.resolve("settings"),
@@ -118,7 +123,7 @@ final class MeasuredVolume implements AutoCloseable {
                                 ChildProcessPeer.OPTION,
                                 "--config=" + settings,
                                 "--name=server",
-                                "--drive=" + drive.ofServer(),
+                                "--drive=" + lent.ofServer(),
                                 "--listen=" + address,
                                 "--servers=" + address,
                                 "--transports=" + path.transport()),
@@ -155,10 +160,12 @@ final class MeasuredVolume implements AutoCloseable {
     }
 
     /** Uses the drive without a {@link ReopeningDrive}, which would copy the data. */
-    private VolumeOptions direct(VolumeOptions options, LentSoftwareDrive lent) throws IOException {
-        var drive = keep(lent.borrow()).drive();
+    private VolumeOptions direct(VolumeOptions options) throws IOException {
+        var borrowed = drive.orElseThrow();
         return options.drive(
-                keep(new NvmeBlockDrive(drive, drive.namespaces().getFirst(), DRIVE_TIMEOUT)));
+                keep(
+                        new NvmeBlockDrive(
+                                borrowed, borrowed.namespaces().getFirst(), DRIVE_TIMEOUT)));
     }
 
     /** Writes the whole file, so that the accesses allocate nothing. */
@@ -171,6 +178,14 @@ final class MeasuredVolume implements AutoCloseable {
 
     VolumeDataPathKind path() {
         return path;
+    }
+
+    /**
+     * Returns the drive if the path is direct. Its last {@value #FILE_BYTES} bytes contain no
+     * metadata, so that a measurement of the driver can overwrite them.
+     */
+    Optional<NvmeDrive> drive() {
+        return drive;
     }
 
     FileChannel file() {

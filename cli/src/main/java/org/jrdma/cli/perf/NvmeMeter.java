@@ -33,8 +33,14 @@ final class NvmeMeter implements AutoCloseable {
 
     private long completed;
 
-    /** Opens a queue and fills it. */
-    private NvmeMeter(NvmeDrive drive, NvmeResult.Operation operation, int depth, AccessOrder order)
+    /**
+     * Opens a queue and fills it.
+     *
+     * @param depth the number of pending transfers
+     * @param order the transfers, each of which consists of several commands if it exceeds the
+     *     maximum of the controller
+     */
+    NvmeMeter(NvmeDrive drive, NvmeResult.Operation operation, int depth, AccessOrder order)
             throws FabricException {
         this.operation = operation;
         this.order = order;
@@ -58,10 +64,6 @@ final class NvmeMeter implements AutoCloseable {
     /**
      * Measures for a time, after a warm-up of the same time. Repeats the measurement until it is
      * stable.
-     *
-     * @param depth the number of pending transfers
-     * @param order the transfers, each of which consists of several commands if it exceeds the
-     *     maximum of the controller
      */
     static RepeatedMeasurement measure(
             NvmeDrive drive,
@@ -81,8 +83,6 @@ final class NvmeMeter implements AutoCloseable {
     /**
      * Executes commands before the first measurement, so that the JVMs compile the code, also that
      * of the process with the controller.
-     *
-     * @param depth the number of pending transfers
      */
     static void warmUp(
             NvmeDrive drive,
@@ -99,7 +99,7 @@ final class NvmeMeter implements AutoCloseable {
         }
     }
 
-    private MeasurementSlice slice(Duration time) throws FabricException {
+    MeasurementSlice slice(Duration time) throws FabricException {
         var before = completed;
         var start = System.nanoTime();
         run(time);
@@ -111,7 +111,7 @@ final class NvmeMeter implements AutoCloseable {
      * Keeps the queue full. The transfers that are pending at the start give no samples, because
      * their durations include the pause before this call.
      */
-    private void run(Duration time) throws FabricException {
+    void run(Duration time) throws FabricException {
         samples.clear();
         var start = System.nanoTime();
         var end = start + time.toNanos();
@@ -134,7 +134,8 @@ final class NvmeMeter implements AutoCloseable {
         }
     }
 
-    private void drain() throws FabricException {
+    /** Waits for the pending transfers. */
+    void drain() throws FabricException {
         var deadline = Deadline.after(ControlChannel.TIMEOUT);
         while (queue.pending() > 0) {
             queue.await(Duration.ofNanos(deadline.remainingNanos()));

@@ -106,7 +106,7 @@ public final class NvmeSweep {
 
     private static AccessOrder randomPages(NvmeDrive drive) {
         var bytes = drive.namespaces().getFirst().bytes();
-        return new AccessOrder(AccessOrder.Pattern.RANDOM, PAGE_BYTES, bytes);
+        return new AccessOrder(AccessOrder.Pattern.RANDOM, PAGE_BYTES, 0, bytes);
     }
 
     /**

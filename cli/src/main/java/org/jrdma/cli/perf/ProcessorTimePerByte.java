@@ -2,7 +2,6 @@ package org.jrdma.cli.perf;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.util.List;
 
 /**
  * The processor time of the processes that take part in a measurement, in nanoseconds for each
@@ -18,8 +17,8 @@ record ProcessorTimePerByte(double client, double server, double drive) {
     record Processes(ProcessHandle client, ProcessHandle server, ProcessHandle drive) {
 
         /** Returns the processor times until now. */
-        List<Duration> times() throws IOException {
-            return List.of(time(client), time(server), time(drive));
+        Times times() throws IOException {
+            return new Times(time(client), time(server), time(drive));
         }
 
         private static Duration time(ProcessHandle process) throws IOException {
@@ -32,17 +31,27 @@ record ProcessorTimePerByte(double client, double server, double drive) {
         }
     }
 
-    /**
-     * Returns the processor times for each byte.
-     *
-     * @param before the times before the measurement
-     * @param after the times after the measurement
-     */
-    static ProcessorTimePerByte of(List<Duration> before, List<Duration> after, double bytes) {
-        return new ProcessorTimePerByte(
-                after.get(0).minus(before.get(0)).toNanos() / bytes,
-                after.get(1).minus(before.get(1)).toNanos() / bytes,
-                after.get(2).minus(before.get(2)).toNanos() / bytes);
+    /** The processor times of the processes. */
+    record Times(Duration client, Duration server, Duration drive) {
+
+        static final Times ZERO = new Times(Duration.ZERO, Duration.ZERO, Duration.ZERO);
+
+        Times plus(Times other) {
+            return new Times(
+                    client.plus(other.client), server.plus(other.server), drive.plus(other.drive));
+        }
+
+        Times minus(Times other) {
+            return new Times(
+                    client.minus(other.client),
+                    server.minus(other.server),
+                    drive.minus(other.drive));
+        }
+
+        ProcessorTimePerByte perByte(double bytes) {
+            return new ProcessorTimePerByte(
+                    client.toNanos() / bytes, server.toNanos() / bytes, drive.toNanos() / bytes);
+        }
     }
 
     double total() {

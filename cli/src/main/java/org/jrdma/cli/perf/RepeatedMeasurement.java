@@ -3,7 +3,8 @@ package org.jrdma.cli.perf;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.Collection;
+import java.util.Deque;
+import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /** The latency and bandwidth of one operation. */
@@ -65,34 +66,72 @@ record RepeatedMeasurement(
      */
     static RepeatedMeasurement repeat(Duration time, int bytes, int messages, SliceMeter meter)
             throws IOException {
-        var end = System.nanoTime() + MAX_TIMES * time.toNanos();
-        var last = new ArrayDeque<MeasurementSlice>();
-        Stability stable;
+        return repeatInTurns(time, bytes, messages, List.of(meter)).getFirst();
+    }
+
+    /**
+     * Measures slices of several operations in turns, so that a change of the machine concerns all
+     * of them, until the last {@link #SLICES} of each operation agree as {@link #repeat} requires.
+     *
+     * @param time the duration of the slices of each result
+     * @return the results of the meters, in their order
+     */
+    static List<RepeatedMeasurement> repeatInTurns(
+            Duration time, int bytes, int messages, List<SliceMeter> meters) throws IOException {
+        var end = System.nanoTime() + MAX_TIMES * time.toNanos() * meters.size();
+        var series = meters.stream().map(Series::new).toList();
         var count = 0;
         do {
-            last.addLast(meter.measure(time.dividedBy(SLICES)));
+            for (var each : series) {
+                each.measure(time.dividedBy(SLICES));
+            }
             count++;
+        } while (count < SLICES
+                || (!series.stream().allMatch(Series::isStable)
+                        && count < MAX_SLICES
+                        && System.nanoTime() - end < 0));
+        return series.stream().map(each -> each.result(bytes, messages)).toList();
+    }
+
+    /** The last slices of one operation. */
+    private static final class Series {
+
+        private final SliceMeter meter;
+        private final Deque<MeasurementSlice> last = new ArrayDeque<>();
+
+        Series(SliceMeter meter) {
+            this.meter = meter;
+        }
+
+        void measure(Duration time) throws IOException {
+            last.addLast(meter.measure(time));
             if (last.size() > SLICES) {
                 last.removeFirst();
             }
-            stable =
-                    new Stability(
-                            agree(last, MeasurementSlice::medianLatency),
-                            agree(last, MeasurementSlice::messagesPerSecond));
-        } while (count < SLICES
-                || (!(stable.latency() && stable.bandwidth())
-                        && count < MAX_SLICES
-                        && System.nanoTime() - end < 0));
-        var all = MeasurementSlice.joined(last);
-        return new RepeatedMeasurement(
-                LatencyStatistics.of(all.samples().toArray(), messages),
-                MeasuredBandwidth.of(bytes, all.messages(), all.nanos()),
-                stable);
-    }
+        }
 
-    private static boolean agree(
-            Collection<MeasurementSlice> slices, ToDoubleFunction<MeasurementSlice> figure) {
-        var figures = slices.stream().mapToDouble(figure).summaryStatistics();
-        return figures.getMax() <= MAX_RATIO * figures.getMin();
+        Stability stability() {
+            return new Stability(
+                    agree(MeasurementSlice::medianLatency),
+                    agree(MeasurementSlice::messagesPerSecond));
+        }
+
+        boolean isStable() {
+            var stability = stability();
+            return stability.latency() && stability.bandwidth();
+        }
+
+        RepeatedMeasurement result(int bytes, int messages) {
+            var all = MeasurementSlice.joined(last);
+            return new RepeatedMeasurement(
+                    LatencyStatistics.of(all.samples().toArray(), messages),
+                    MeasuredBandwidth.of(bytes, all.messages(), all.nanos()),
+                    stability());
+        }
+
+        private boolean agree(ToDoubleFunction<MeasurementSlice> figure) {
+            var figures = last.stream().mapToDouble(figure).summaryStatistics();
+            return figures.getMax() <= MAX_RATIO * figures.getMin();
+        }
     }
 }

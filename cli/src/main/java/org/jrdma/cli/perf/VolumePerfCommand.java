@@ -104,9 +104,6 @@ public final class VolumePerfCommand implements Callable<Integer> {
     private void measureAll(java.nio.file.Path folder) throws IOException {
         var paths = named.isEmpty() ? List.of(VolumeDataPathKind.values()) : named;
         try (var drive = LentSoftwareDrive.start()) {
-            if (paths.contains(VolumeDataPathKind.DIRECT)) {
-                run("raw driver", () -> measureDriver(drive)); // overwrites a volume
-            }
             try (var created = new DriveName(drive.ofClient()).open()) {
                 VolumeServer.create(created);
             }
@@ -140,31 +137,6 @@ public final class VolumePerfCommand implements Callable<Integer> {
         }
     }
 
-    /** Accesses as many bytes of the drive as the measured file has, in the same orders. */
-    private void measureDriver(LentSoftwareDrive lent) throws IOException {
-        try (var borrowed = lent.borrow()) {
-            var drive = borrowed.drive();
-            var operations = List.of(NvmeResult.Operation.values());
-            var warmUp = driverOrder(AccessOrder.Pattern.RANDOM, sizes.getFirst());
-            NvmeMeter.warmUp(drive, operations, 1, warmUp, time);
-            for (var pattern : AccessOrder.Pattern.values()) {
-                for (var operation : operations) {
-                    var name = "driver, %s %s".formatted(Json.name(pattern), Json.name(operation));
-                    print(VolumeResult.rawHeader(VolumeDataPathKind.DIRECT, name));
-                    for (var bytes : sizes) {
-                        var order = driverOrder(pattern, bytes);
-                        var measured = NvmeMeter.measure(drive, operation, 1, order, time);
-                        add(VolumeResult.ofDriver(operation, pattern, bytes, measured));
-                    }
-                }
-            }
-        }
-    }
-
-    private static AccessOrder driverOrder(AccessOrder.Pattern pattern, int bytes) {
-        return new AccessOrder(pattern, bytes, MeasuredVolume.FILE_BYTES);
-    }
-
     private void measure(
             VolumeDataPathKind path, LentSoftwareDrive drive, java.nio.file.Path folder)
             throws IOException {
@@ -173,13 +145,34 @@ public final class VolumePerfCommand implements Callable<Integer> {
             print("%n%s: %s".formatted(path, volume.connection()));
             for (var pattern : AccessOrder.Pattern.values()) {
                 for (var operation : NvmeResult.Operation.values()) {
-                    print(VolumeResult.header(path, operation, pattern));
-                    for (var bytes : sizes) {
-                        add(VolumeMeter.measure(volume, operation, pattern, bytes, time));
-                    }
+                    measure(volume, operation, pattern);
                 }
             }
         }
+    }
+
+    private void measure(
+            MeasuredVolume volume, NvmeResult.Operation operation, AccessOrder.Pattern pattern)
+            throws IOException {
+        print(VolumeResult.header(volume.path(), operation, pattern));
+        if (volume.drive().isEmpty()) {
+            for (var bytes : sizes) {
+                add(VolumeMeter.measure(volume, operation, pattern, bytes, time));
+            }
+            return;
+        }
+        var drive = volume.drive().orElseThrow();
+        var ofDriver = new ArrayList<VolumeResult>();
+        for (var bytes : sizes) {
+            var both =
+                    VolumeMeter.measureInTurnsWithDriver(
+                            volume, drive, operation, pattern, bytes, time);
+            add(both.getFirst());
+            ofDriver.add(both.getLast());
+        }
+        var name = "driver, %s %s".formatted(Json.name(pattern), Json.name(operation));
+        print(VolumeResult.rawHeader(volume.path(), name));
+        ofDriver.forEach(this::add);
     }
 
     private void measureRaw(VolumeDataPathKind path, String raw, Peer peer) throws IOException {

@@ -8,20 +8,20 @@ import org.junit.jupiter.api.Test;
 class AccessOrderTest {
 
     private static LongStream positions(AccessOrder.Pattern pattern, int count) {
-        var order = new AccessOrder(pattern, 1024, 3 * 1024 + 1023);
+        var order = new AccessOrder(pattern, 1024, 4096, 3 * 1024 + 1023);
         return LongStream.generate(order::nextPosition).limit(count);
     }
 
     @Test
     void shouldRepeatTheRangeSequentially() {
         assertThat(positions(AccessOrder.Pattern.SEQUENTIAL, 5))
-                .containsExactly(0L, 1024L, 2048L, 0L, 1024L);
+                .containsExactly(4096L, 5120L, 6144L, 4096L, 5120L);
     }
 
     @Test
     void shouldAccessAllOfTheRangeRandomlyAndNothingElse() {
         assertThat(positions(AccessOrder.Pattern.RANDOM, 100).distinct())
-                .containsExactlyInAnyOrder(0L, 1024L, 2048L);
+                .containsExactlyInAnyOrder(4096L, 5120L, 6144L);
     }
 
     @Test

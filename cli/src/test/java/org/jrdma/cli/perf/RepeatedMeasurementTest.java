@@ -14,6 +14,7 @@ class RepeatedMeasurementTest {
     private static final Duration TIME = Duration.ofMillis(400);
     private static final long MICRO = 1_000;
     private static final int MAX_SLICES = 20;
+    private static final Stability STABLE = new Stability(true, true);
 
     private final List<Duration> durations = new ArrayList<>();
 
@@ -46,7 +47,7 @@ class RepeatedMeasurementTest {
     void shouldMeasureForTheRequestedTimeIfTheSlicesAgree() throws Exception {
         var measured = repeat(slice -> 100 + 4 * slice, _ -> 100);
 
-        assertThat(measured.stable()).isEqualTo(new Stability(true, true));
+        assertThat(measured.stable()).isEqualTo(STABLE);
         assertThat(durations).containsOnly(TIME.dividedBy(4)).hasSize(4);
         assertThat(measured.latency().samples()).isEqualTo(4);
         assertThat(measured.latency().median()).isEqualTo(104);
@@ -60,7 +61,7 @@ class RepeatedMeasurementTest {
 
         var measured = repeat(slice -> slice < cold.length ? cold[slice] : 17, _ -> 100);
 
-        assertThat(measured.stable()).isEqualTo(new Stability(true, true));
+        assertThat(measured.stable()).isEqualTo(STABLE);
         assertThat(measured.latency().maximum()).isEqualTo(17);
         assertThat(durations).hasSize(cold.length + RepeatedMeasurement.SLICES);
     }
@@ -69,7 +70,7 @@ class RepeatedMeasurementTest {
     void shouldRepeatUntilTheBandwidthIsStable() throws Exception {
         var measured = repeat(_ -> 17, slice -> slice < 2 ? 50 : 100);
 
-        assertThat(measured.stable()).isEqualTo(new Stability(true, true));
+        assertThat(measured.stable()).isEqualTo(STABLE);
         assertThat(measured.bandwidth().messagesPerSecond()).isEqualTo(1_000);
     }
 
@@ -80,6 +81,31 @@ class RepeatedMeasurementTest {
         assertThat(durations).hasSize(MAX_SLICES);
         assertThat(repeat(_ -> 100, slice -> 100 + slice % 2 * 16).stable())
                 .isEqualTo(new Stability(true, false));
+    }
+
+    @Test
+    void shouldMeasureInTurnsUntilAllFiguresAreStable() throws Exception {
+        var turns = new ArrayList<String>();
+
+        var measured =
+                RepeatedMeasurement.repeatInTurns(
+                        TIME,
+                        1_000,
+                        1,
+                        List.of(
+                                _ -> turn(turns, "constant", 100),
+                                _ -> turn(turns, "falling", turns.size() < 4 ? 300 : 200)));
+
+        assertThat(measured).extracting(RepeatedMeasurement::stable).containsOnly(STABLE);
+        assertThat(measured)
+                .extracting(each -> each.latency().median())
+                .containsExactly(100., 200.);
+        assertThat(turns).startsWith("constant", "falling", "constant", "falling").hasSize(12);
+    }
+
+    private static MeasurementSlice turn(List<String> turns, String name, long micros) {
+        turns.add(name);
+        return new MeasurementSlice(samples(1, micros * MICRO), 1, MICRO);
     }
 
     @Test
