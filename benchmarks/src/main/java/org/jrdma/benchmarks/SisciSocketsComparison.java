@@ -41,7 +41,12 @@ public final class SisciSocketsComparison {
     private static final int ROUNDS = 500;
     private static final int SLOW_ROUNDS = 50;
     private static final int IDLE_STREAMS = 1_000;
-    private static final Duration IDLE = Duration.ofSeconds(8);
+
+    /** The time before the measurement of idle streams, in which the JIT compiler becomes idle. */
+    private static final Duration SETTLING = Duration.ofSeconds(8);
+
+    /** Long, because the kernel reports processor time in steps of 10 ms. */
+    private static final Duration IDLE = Duration.ofSeconds(20);
 
     /** The pause before a message to a parked receiver. It is longer than a receiver spins. */
     private static final long PAUSE_NANOS = 1_000_000;
@@ -216,7 +221,7 @@ public final class SisciSocketsComparison {
      * of one processor.
      */
     private static double idlePercent(ProcessHandle child) throws InterruptedException {
-        Thread.sleep(IDLE); // Waits until the JIT compiler is idle.
+        Thread.sleep(SETTLING);
         var used = cpuNanos(ProcessHandle.current()) + cpuNanos(child);
         var start = System.nanoTime();
         Thread.sleep(IDLE);

@@ -52,6 +52,13 @@ class SisciTransportTest {
 
     private static final int MANY = 300;
     private static final int STREAMS = 40;
+
+    /**
+     * The number of segments that belong to no stream: of the listener and of both {@code
+     * WakeUpMarks}.
+     */
+    private static final int REMAINING_SEGMENTS = 3;
+
     private static final int PULLS = 50;
     private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
 
@@ -500,7 +507,7 @@ class SisciTransportTest {
             // Without reuse, there would be two segments for each stream.
             assertThat(segments).hasSizeLessThan(STREAMS);
             var end = System.nanoTime() + ofSeconds(20).toNanos();
-            while (segments(folder).size() > 1) { // The segment of the listener remains.
+            while (segments(folder).size() > REMAINING_SEGMENTS) {
                 assertThat(System.nanoTime()).as("not within 20 s").isLessThan(end);
                 Thread.sleep(10);
             }

@@ -23,11 +23,12 @@ import org.slf4j.LoggerFactory;
  * Receives the wake-ups that peers send to this process.
  *
  * <p>One thread at a time, the leader, waits for the interrupt of this process. After each trigger,
- * it scans all streams, which wakes up the threads of the streams that have become ready. The
- * leader is one of the platform threads that wait for a stream, so that a peer wakes up the only
- * waiting thread of a process directly. When the stream of the leader is ready, another waiting
- * platform thread becomes the leader. A virtual thread never becomes the leader, because it would
- * pin its carrier. While only virtual threads and selectors wait, a service thread is the leader.
+ * it scans the streams that peers have marked in the {@link WakeUpMarks}, which wakes up the
+ * threads of the streams that have become ready. The leader is one of the platform threads that
+ * wait for a stream, so that a peer wakes up the only waiting thread of a process directly. When
+ * the stream of the leader is ready, another waiting platform thread becomes the leader. A virtual
+ * thread never becomes the leader, because it would pin its carrier. While only virtual threads and
+ * selectors wait, a service thread is the leader.
  *
  * <p>Triggers that arrive while there is no leader remain pending until the next leader waits. Safe
  * for use by multiple threads.
@@ -52,7 +53,7 @@ final class IncomingWakeUps {
     private final @Nullable RemoteInterrupt own;
 
     private final Duration maxWait;
-    private final BooleanSupplier scan;
+    private final Runnable scanMarked;
     private final Thread service =
             Thread.ofPlatform().daemon().name("jrdma-sisci-wake-up").unstarted(this::serve);
 
@@ -66,7 +67,7 @@ final class IncomingWakeUps {
 
     /**
      * True if a leader is needed even if no platform thread waits. Set after a virtual thread or a
-     * selector starts to wait, and determined again by each scan.
+     * selector starts to wait, and determined again by {@link #scanAll}.
      */
     private boolean serviceNeeded;
 
@@ -76,18 +77,17 @@ final class IncomingWakeUps {
      * @param interrupt the interrupt of this process
      * @param own a connection to {@code interrupt}; null if the driver does not support one
      * @param maxWait the maximum duration of one wait for the interrupt; see {@link #MAX_WAIT}
-     * @param scan scans all streams; returns true if a stream needs wake-ups for which no platform
-     *     thread waits
+     * @param scanMarked scans the streams that peers have marked
      */
     IncomingWakeUps(
             LocalInterrupt interrupt,
             @Nullable RemoteInterrupt own,
             Duration maxWait,
-            BooleanSupplier scan) {
+            Runnable scanMarked) {
         this.interrupt = interrupt;
         this.own = own;
         this.maxWait = maxWait;
-        this.scan = scan;
+        this.scanMarked = scanMarked;
     }
 
     /** Starts the service thread. */
@@ -162,7 +162,7 @@ final class IncomingWakeUps {
                 try {
                     // Checked again, because before, wakeUp() did not trigger the interrupt.
                     if (!woken.get() && awaitTrigger(deadline)) {
-                        scanAll();
+                        scanMarked.run();
                     }
                 } finally {
                     awaitsInterrupt = false;
@@ -266,7 +266,13 @@ final class IncomingWakeUps {
         return nanos < limit.toNanos() ? Duration.ofNanos(nanos) : limit;
     }
 
-    private void scanAll() {
+    /**
+     * Scans all streams, and determines whether the service thread is still needed.
+     *
+     * @param scan scans all streams; returns true if a stream needs wake-ups for which no platform
+     *     thread waits
+     */
+    void scanAll(BooleanSupplier scan) {
         synchronized (this) {
             serviceNeeded = false;
         }
@@ -275,9 +281,7 @@ final class IncomingWakeUps {
             needed = scan.getAsBoolean();
         } finally {
             if (needed) {
-                synchronized (this) {
-                    serviceNeeded = true;
-                }
+                requireService();
             }
         }
     }
@@ -288,7 +292,7 @@ final class IncomingWakeUps {
                 if (leadsAsService()) {
                     var triggered = awaitTrigger(Deadline.NEVER);
                     if (triggered) {
-                        scanAll();
+                        scanMarked.run();
                     }
                     LockSupport.unpark(endService(triggered));
                 } else {

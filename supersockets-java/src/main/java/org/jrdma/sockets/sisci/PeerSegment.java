@@ -19,14 +19,16 @@ import org.jrdma.sisci.model.SisciException;
  * @param map the mapping of the segment
  * @param sequence checks stores for errors
  * @param capacity the length of the ring in bytes
- * @param process the interrupt that wakes up the process of the peer
+ * @param process wakes up the process of the peer
+ * @param slot the slot of the segment in the {@link WakeUpMarks} of the process
  */
 record PeerSegment(
         RemoteSegment segment,
         RemoteMap map,
         Sequence sequence,
         int capacity,
-        SharedWakeUpInterrupts.WakeUp process)
+        OutgoingWakeUps.WakeUp process,
+        int slot)
         implements AutoCloseable {
 
     /**
@@ -45,6 +47,7 @@ record PeerSegment(
             var capacity = map.getLong(StreamLayout.CAPACITY);
             if (map.getLongAcquire(StreamLayout.KIND) != StreamLayout.THIS_KIND
                     || capacity <= 0
+                    || Long.bitCount(capacity) != 1
                     || capacity > Math.min(Integer.MAX_VALUE, map.byteSize() - StreamLayout.RING)) {
                 throw new FabricException("%s is not a segment of a stream".formatted(segment));
             }
@@ -53,8 +56,17 @@ record PeerSegment(
             if (status != SequenceStatus.OK) {
                 throw new FabricException("the link to %s is %s".formatted(segment, status));
             }
-            var process = streamNode.wakeUps().take(node, wakeUpNumber, timeout);
-            return new PeerSegment(segment, map, sequence, (int) capacity, process);
+            var location = map.getLong(StreamLayout.SLOT);
+            var slot = StreamLayout.lower(location);
+            if (slot < 0 || slot >= WakeUpMarks.SLOTS) {
+                throw new FabricException(
+                        "%s has the invalid slot %d for wake-ups".formatted(segment, slot));
+            }
+            var process =
+                    streamNode
+                            .outgoingWakeUps()
+                            .take(node, wakeUpNumber, StreamLayout.upper(location), timeout);
+            return new PeerSegment(segment, map, sequence, (int) capacity, process, slot);
         } catch (Throwable e) {
             segment.close();
             throw e;
@@ -136,7 +148,7 @@ record PeerSegment(
     /** Wakes up the process of the peer after all earlier stores have been sent. */
     void wakeUp() {
         map.flush();
-        process.trigger();
+        process.trigger(slot);
     }
 
     @Override

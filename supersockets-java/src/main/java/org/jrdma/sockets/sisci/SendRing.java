@@ -7,8 +7,9 @@ import org.jrdma.sockets.internal.SocketCalls;
 
 /**
  * The ring buffer in the peer's segment, into which this end stores bytes; see {@link
- * StreamLayout}. The peer reports in this end's segment how many bytes it has consumed. This class
- * caches that number, and reads it again if there seems to be too little free space.
+ * StreamLayout}. The capacity is a power of two. The peer reports in this end's segment how many
+ * bytes it has consumed. This class caches that number, and reads it again if there seems to be too
+ * little free space.
  *
  * <p>One thread at a time sends, while it holds the stream's lock for sends. The field {@code
  * sleeps} is guarded by another lock.
@@ -99,22 +100,12 @@ final class SendRing {
             }
         }
         var count = (int) Math.min(limit, free);
-        var index = index(position);
+        var index = (int) position & capacity - 1;
         var first = Math.min(count, capacity - index);
         var ring = peer.map().segment();
         MemorySegment.copy(source, 0, ring, StreamLayout.RING + index, first);
         MemorySegment.copy(source, first, ring, StreamLayout.RING, count - first);
         return count;
-    }
-
-    /**
-     * Converts a position to an index in the ring. The capacity is not a power of two if the peer
-     * has an older version of this library.
-     */
-    private int index(long position) {
-        return Integer.bitCount(capacity) == 1
-                ? (int) position & capacity - 1
-                : (int) (position % capacity);
     }
 
     /**

@@ -40,7 +40,7 @@ public final class SisciListener extends BypassListener {
     /** The offset of the UDP port for cookies. */
     static final long COOKIE_PORT = 16;
 
-    static final long THIS_KIND = 0x6a72646d_63000002L;
+    static final long THIS_KIND = 0x6a72646d_63000003L;
 
     /** The time during which temporary failures to connect to a client are retried. */
     private static final Duration TIMEOUT = Duration.ofMillis(200);

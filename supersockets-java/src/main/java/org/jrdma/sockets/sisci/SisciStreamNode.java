@@ -29,10 +29,10 @@ import org.slf4j.LoggerFactory;
 /**
  * The SISCI node of this process, and all streams of the process over SISCI.
  *
- * <p>A process has one interrupt for all of its streams. A peer triggers the interrupt after it has
- * stored something for a stream whose threads sleep. The process then scans all of its streams,
- * which takes a few loads for each; see {@link IncomingWakeUps}. Exists until the JVM exits. Safe
- * for use by multiple threads.
+ * <p>A process has one interrupt for all of its streams. A peer marks a stream in the {@link
+ * WakeUpMarks} and triggers the interrupt after it has stored something for the stream while its
+ * threads sleep. The process then scans the marked streams; see {@link IncomingWakeUps}. Exists
+ * until the JVM exits. Safe for use by multiple threads.
  */
 public final class SisciStreamNode {
 
@@ -49,10 +49,11 @@ public final class SisciStreamNode {
 
     private final Node node;
     private final LocalInterrupt wakeUp;
+    private final WakeUpMarks marks;
     private final IncomingWakeUps incoming;
-    private final SharedWakeUpInterrupts wakeUps;
+    private final OutgoingWakeUps outgoing;
     private final RingMemoryBudget ringMemory = new RingMemoryBudget();
-    private final MissedWakeUpScanner scanner = new MissedWakeUpScanner(this::scan);
+    private final MissedWakeUpScanner scanner;
     private final Set<SisciStream> streams = ConcurrentHashMap.newKeySet();
 
     /**
@@ -86,13 +87,15 @@ public final class SisciStreamNode {
      */
     private final Executor disconnectors = threads("disconnect", DISCONNECT_THREADS);
 
-    private SisciStreamNode(Node node, LocalInterrupt wakeUp) {
+    private SisciStreamNode(Node node, LocalInterrupt wakeUp) throws SisciException {
         this.node = node;
         this.wakeUp = wakeUp;
+        this.marks = WakeUpMarks.create(node);
         this.incoming =
                 new IncomingWakeUps(
-                        wakeUp, connect(node, wakeUp), IncomingWakeUps.MAX_WAIT, this::scan);
-        this.wakeUps = new SharedWakeUpInterrupts(node);
+                        wakeUp, connect(node, wakeUp), IncomingWakeUps.MAX_WAIT, this::scanMarked);
+        this.scanner = new MissedWakeUpScanner(() -> incoming.scanAll(this::scanAll));
+        this.outgoing = new OutgoingWakeUps(node);
     }
 
     /**
@@ -101,13 +104,19 @@ public final class SisciStreamNode {
      * @throws SisciException if there is no adapter, or the driver is not loaded
      */
     public static SisciStreamNode open(Sisci library) throws SisciException {
+        var streamNode = openWithoutScanner(library);
+        streamNode.scanner.start();
+        LOG.info("Using SISCI streams from node {} with {}", streamNode.nodeId(), library);
+        return streamNode;
+    }
+
+    /** Opens a node without the scanner, which would hide from a test that a wake-up is missed. */
+    static SisciStreamNode openWithoutScanner(Sisci library) throws SisciException {
         var node = library.open();
         try {
             var wakeUp = node.newInterrupt(InterruptOptions.ANY.asAwaited());
             var streamNode = new SisciStreamNode(node, wakeUp);
             streamNode.incoming.start();
-            streamNode.scanner.start();
-            LOG.info("Using SISCI streams from node {} with {}", node.id(), library);
             return streamNode;
         } catch (Throwable e) {
             node.close();
@@ -146,28 +155,37 @@ public final class SisciStreamNode {
     }
 
     /**
-     * Calls {@link SisciStream#scan} for all streams. If one call fails, the other streams are
-     * scanned nevertheless.
+     * Calls {@link SisciStream#scan} for all streams.
      *
      * @return true if one of the streams {@linkplain SisciStream#needsService needs the service
-     *     thread}, or if a call has failed, so that the next wake-up repeats it
+     *     thread}
      */
-    boolean scan() {
+    boolean scanAll() {
         var needsService = false;
         for (var stream : streams) {
-            try {
-                stream.scan();
-                needsService |= stream.needsService();
-            } catch (OutOfMemoryError e) {
-                needsService = true;
-                FailureLog.error(LOG, "Could not scan a SISCI stream; the scan is repeated", e);
-            } catch (Throwable e) {
-                needsService = true;
-                FailureLog.error(LOG, "Could not scan a SISCI stream; the stream fails", e);
-                fail(stream);
-            }
+            scan(stream);
+            needsService |= stream.needsService();
         }
         return needsService;
+    }
+
+    private void scanMarked() {
+        if (!marks.scanMarked(this::scanAll)) {
+            scanSoon();
+        }
+    }
+
+    /** Scans a stream. A failure does not concern other streams. */
+    void scan(SisciStream stream) {
+        try {
+            stream.scan();
+        } catch (OutOfMemoryError e) {
+            scanSoon();
+            FailureLog.error(LOG, "Could not scan a SISCI stream; the scan is repeated", e);
+        } catch (Throwable e) {
+            FailureLog.error(LOG, "Could not scan a SISCI stream; the stream fails", e);
+            fail(stream);
+        }
     }
 
     private static void fail(SisciStream stream) {
@@ -194,8 +212,12 @@ public final class SisciStreamNode {
         return wakeUp.number();
     }
 
-    SharedWakeUpInterrupts wakeUps() {
-        return wakeUps;
+    WakeUpMarks marks() {
+        return marks;
+    }
+
+    OutgoingWakeUps outgoingWakeUps() {
+        return outgoing;
     }
 
     RingMemoryBudget ringMemory() {

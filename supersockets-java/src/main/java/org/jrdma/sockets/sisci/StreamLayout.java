@@ -20,6 +20,12 @@ final class StreamLayout {
     /** Stored by the owner before the segment is offered: the length of the ring in bytes. */
     static final long CAPACITY = 8;
 
+    /**
+     * Stored by the owner before the segment is offered: the id of the segment with the {@link
+     * WakeUpMarks} of its process in the upper half, and the slot of this segment in the lower.
+     */
+    static final long SLOT = 16;
+
     /** Stored by the peer: the number of bytes that it has stored into the ring. */
     static final long PRODUCED = 64;
 
@@ -76,8 +82,11 @@ final class StreamLayout {
     /** The offset of the ring. */
     static final long RING = REQUEST + ConnectRequest.MAX_BYTES;
 
-    /** The value of {@link #KIND} in the segments of this version. */
-    static final long THIS_KIND = 0x6a72646d_62000002L;
+    /**
+     * The value of {@link #KIND} in the segments of this version. If it changes, {@code
+     * SisciListener.THIS_KIND} must change too, so that clients of another version fail at once.
+     */
+    static final long THIS_KIND = 0x6a72646d_62000003L;
 
     /** The value of {@link #CLOSE} after an orderly close. */
     static final long CLOSED = 1;

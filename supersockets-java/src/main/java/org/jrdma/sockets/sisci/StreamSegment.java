@@ -48,6 +48,9 @@ final class StreamSegment {
     private volatile boolean broken;
     private volatile @Nullable SisciStream stream;
 
+    /** The slot in the {@link WakeUpMarks}, which is assigned when the segment is offered. */
+    private volatile int slot = WakeUpMarks.ALL;
+
     /**
      * The purpose for which a segment was created. It determines which later streams can use the
      * segment.
@@ -101,13 +104,17 @@ final class StreamSegment {
         }
     }
 
-    private static int nextId() {
+    /** Returns a segment id that was not used recently. */
+    static int nextId() {
         return FIRST_ID + Math.floorMod(NEXT_ID.getAndIncrement(), IDS);
     }
 
     /** Makes the segment available to the peer. A stream must be attached. */
     void offer() throws SisciException {
         segment.onEvent(this::localEvent);
+        var marks = streamNode.marks();
+        slot = marks.add(this::scanStream);
+        map.putLongRelease(StreamLayout.SLOT, StreamLayout.word(marks.segment().id(), slot));
         segment.offer();
     }
 
@@ -133,6 +140,7 @@ final class StreamSegment {
 
     /** Called once. */
     void close() {
+        streamNode.marks().remove(slot);
         segment.close();
         streamNode.ringMemory().release(capacity);
     }
@@ -157,9 +165,13 @@ final class StreamSegment {
         return use;
     }
 
-    /** Sets the stream that is notified of the events of the segment. */
+    /** Sets the stream that uses the segment, and is notified of its events. */
     void attach(SisciStream newStream) {
         stream = newStream;
+    }
+
+    private void scanStream() {
+        notifyStream(streamNode::scan);
     }
 
     /** Returns true if the peer has ever connected to this segment. */

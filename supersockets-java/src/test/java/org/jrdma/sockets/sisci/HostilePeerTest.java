@@ -1,6 +1,7 @@
 package org.jrdma.sockets.sisci;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -14,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.RemoteMap;
 import org.jrdma.sisci.RemoteSegment;
 import org.jrdma.sisci.Sisci;
@@ -39,6 +41,7 @@ class HostilePeerTest {
     private static final long[] WORDS = {
         StreamLayout.KIND,
         StreamLayout.CAPACITY,
+        StreamLayout.SLOT,
         StreamLayout.PRODUCED,
         StreamLayout.CONSUMED,
         StreamLayout.READER_SLEEPS,
@@ -149,6 +152,27 @@ class HostilePeerTest {
         }
 
         assertThat(result).isEqualTo(-Errno.ECONNRESET);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, 3, 8192, -1, Long.MIN_VALUE, Long.MAX_VALUE})
+    void shouldNotConnectToASegmentWithAnInvalidCapacity(long capacity) {
+        memory.putLongRelease(StreamLayout.CAPACITY, capacity);
+
+        assertThatExceptionOfType(FabricException.class)
+                .isThrownBy(() -> connectTo(stream))
+                .withMessageEndingWith("is not a segment of a stream");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, WakeUpMarks.SLOTS})
+    void shouldNotConnectToASegmentWithAnInvalidSlot(int slot) {
+        memory.putLongRelease(
+                StreamLayout.SLOT, StreamLayout.word(streamNode.marks().segment().id(), slot));
+
+        assertThatExceptionOfType(FabricException.class)
+                .isThrownBy(() -> connectTo(stream))
+                .withMessageContaining("has the invalid slot %d for wake-ups".formatted(slot));
     }
 
     /** The next stream over the same segments starts after the unread bytes of the previous one. */

@@ -136,11 +136,11 @@ class IncomingWakeUpsStressTest {
             builder.start(() -> sleepRepeatedly(sleeper, wakeUps));
         }
 
-        wakeUpGroups(peer);
+        wakeUpGroups(peer, wakeUps);
         node.close();
     }
 
-    private void wakeUpGroups(RemoteInterrupt peer) throws Exception {
+    private void wakeUpGroups(RemoteInterrupt peer, IncomingWakeUps wakeUps) throws Exception {
         var random = ThreadLocalRandom.current();
         var end = Deadline.after(ofSeconds(3));
         var awake = new ArrayList<Sleeper>();
@@ -154,6 +154,9 @@ class IncomingWakeUpsStressTest {
             }
             if (random.nextInt(10) == 0) {
                 Thread.sleep(1); // All threads sleep.
+            }
+            if (random.nextInt(4) == 0) {
+                wakeUps.scanAll(this::scan); // The service thread may no longer be needed.
             }
             var group = new ArrayList<>(sleepers);
             group.removeAll(awake);

@@ -28,6 +28,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(30)
 class IncomingWakeUpsTest {
@@ -43,8 +45,6 @@ class IncomingWakeUpsTest {
     /** The threads that the next scan wakes up. */
     private final Map<String, ThreadParker> ready = new ConcurrentHashMap<>();
 
-    private volatile boolean needsService;
-
     @BeforeEach
     void open(@TempDir Path folder) throws Exception {
         node = Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))).open();
@@ -59,14 +59,13 @@ class IncomingWakeUpsTest {
         node.close();
     }
 
-    private boolean scan() {
+    private void scan() {
         ready.forEach((name, parker) -> {
             if (ready.remove(name, parker)) {
                 parker.wakeUp();
             }
         });
         scans.add(Thread.currentThread());
-        return needsService;
     }
 
     /** A thread that waits until a scan or another thread wakes it up. */
@@ -214,6 +213,7 @@ class IncomingWakeUpsTest {
         scanAfterTrigger();
         assertThat(end(virtual)).isTrue();
 
+        wakeUps.scanAll(() -> false);
         var platform = platform();
         platform.makeReady();
 
@@ -221,14 +221,18 @@ class IncomingWakeUpsTest {
         assertThat(end(platform)).isTrue();
     }
 
-    @Test
-    void shouldServeAVirtualThreadAfterThePlatformThreadsHaveLeft() throws Exception {
-        needsService = true; // as long as the virtual thread waits
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldServeAVirtualThreadAfterThePlatformThreadsHaveLeft(boolean scansAll)
+            throws Exception {
         var platform = platform();
         var virtual = virtual();
         platform.makeReady();
         assertThat(scanAfterTrigger()).isSameAs(platform.thread);
         assertThat(end(platform)).isTrue();
+        if (scansAll) {
+            wakeUps.scanAll(() -> true);
+        }
 
         virtual.makeReady();
 
@@ -374,6 +378,7 @@ class IncomingWakeUpsTest {
         var service = scanAfterTrigger();
         assertThat(end(virtual)).isTrue();
 
+        wakeUps.scanAll(() -> false);
         // A thread that waits for the interrupt is in the kernel, and therefore in the state
         // RUNNABLE.
         while (service.getState() != Thread.State.WAITING) {

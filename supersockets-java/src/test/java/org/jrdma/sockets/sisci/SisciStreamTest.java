@@ -125,6 +125,28 @@ class SisciStreamTest {
     }
 
     @Test
+    void shouldWakeUpTheReceiverAlsoIfItsMarksAreDamaged(@TempDir Path folder) throws Exception {
+        var streamNode =
+                SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        var sender = SisciStream.open(streamNode, RING_BYTES, ROUTE);
+        var receiver = SisciStream.open(streamNode, RING_BYTES, ROUTE);
+        var marks = streamNode.marks().segment();
+        try (var segment = streamNode.node().connect(4, marks.id(), Duration.ofSeconds(5))) {
+            segment.map().putLongRelease(0, 0);
+        }
+        join(streamNode, sender, receiver);
+        var woken = new AtomicBoolean();
+        receiver.add(() -> woken.set(true));
+        assertThat(receiver.readyOrArmed(SocketCalls.POLLIN)).isZero();
+
+        sender.shutdownOutput();
+
+        eventually(woken::get);
+        sender.abandon();
+        receiver.abandon();
+    }
+
+    @Test
     void shouldRepeatAScanThatFailed(@TempDir Path folder) throws Exception {
         var streamNode =
                 SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
@@ -132,9 +154,11 @@ class SisciStreamTest {
         var receiver = SisciStream.open(streamNode, RING_BYTES, ROUTE);
         join(streamNode, sender, receiver);
         var fails = new AtomicBoolean(true);
+        var failed = new AtomicBoolean();
         var woken = new AtomicBoolean();
         receiver.add(() -> {
             if (fails.get()) {
+                failed.set(true);
                 throw new OutOfMemoryError("thrown by the test");
             }
             woken.set(true);
@@ -142,7 +166,7 @@ class SisciStreamTest {
         assertThat(receiver.readyOrArmed(SocketCalls.POLLIN)).isZero();
 
         sender.shutdownOutput();
-        eventually(streamNode::scan);
+        eventually(failed::get);
         assertThat(woken).isFalse();
         fails.set(false);
 
