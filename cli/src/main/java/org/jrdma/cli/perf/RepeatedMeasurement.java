@@ -72,6 +72,7 @@ record RepeatedMeasurement(
     /**
      * Measures slices of several operations in turns, so that a change of the machine concerns all
      * of them, until the last {@link #SLICES} of each operation agree as {@link #repeat} requires.
+     * All of them must agree at the same time, so more results are unstable than without turns.
      *
      * @param time the duration of the slices of each result
      * @return the results of the meters, in their order

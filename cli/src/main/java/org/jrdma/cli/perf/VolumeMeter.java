@@ -26,6 +26,9 @@ final class VolumeMeter {
     /** The processor times that the last slices took. */
     private final Deque<ProcessorTimePerByte.Times> processorTimes = new ArrayDeque<>();
 
+    /** The results of a volume, and of the driver of its drive. */
+    record VolumeAndDriver(VolumeResult volume, VolumeResult driver) {}
+
     private VolumeMeter(
             MeasuredVolume volume,
             NvmeResult.Operation operation,
@@ -62,9 +65,8 @@ final class VolumeMeter {
      * Measures a volume on a drive of this process, and the driver of the drive in turns with it.
      *
      * @param bytes the size of an access, at most that of the file
-     * @return the result of the volume, and that of the driver
      */
-    static List<VolumeResult> measureInTurnsWithDriver(
+    static VolumeAndDriver measureInTurnsWithDriver(
             MeasuredVolume volume,
             NvmeDrive drive,
             NvmeResult.Operation operation,
@@ -80,7 +82,7 @@ final class VolumeMeter {
                     RepeatedMeasurement.repeatInTurns(
                             time, bytes, 1, List.of(meter::slice, driver::slice));
             driver.drain();
-            return List.of(
+            return new VolumeAndDriver(
                     meter.result(measured.getFirst()),
                     VolumeResult.ofDriver(operation, pattern, bytes, measured.getLast()));
         }

@@ -162,17 +162,17 @@ public final class VolumePerfCommand implements Callable<Integer> {
             return;
         }
         var drive = volume.drive().orElseThrow();
-        var ofDriver = new ArrayList<VolumeResult>();
+        var driverResults = new ArrayList<VolumeResult>();
         for (var bytes : sizes) {
-            var both =
+            var measured =
                     VolumeMeter.measureInTurnsWithDriver(
                             volume, drive, operation, pattern, bytes, time);
-            add(both.getFirst());
-            ofDriver.add(both.getLast());
+            add(measured.volume());
+            driverResults.add(measured.driver());
         }
         var name = "driver, %s %s".formatted(Json.name(pattern), Json.name(operation));
         print(VolumeResult.rawHeader(volume.path(), name));
-        ofDriver.forEach(this::add);
+        driverResults.forEach(this::add);
     }
 
     private void measureRaw(VolumeDataPathKind path, String raw, Peer peer) throws IOException {
