@@ -150,7 +150,8 @@ class DocumentationReferencesTest {
         assertThat(named).contains("PreparedRequest", "StreamWriter");
 
         named.removeAll(TYPES_OF_THE_JDK);
-        assertThat(types).containsAll(named);
+        named.removeAll(types);
+        assertThat(named).as("types that do not exist").isEmpty();
     }
 
     @Test
