@@ -36,8 +36,11 @@ public final class NettyEchoComparison {
 
     private static final int CHUNK_BYTES = 64 * 1024;
     private static final int CHUNKS = 1_526; // 100 MB
-    private static final int TURNS = 11;
-    private static final int TURNS_TO_WARM_UP = 5;
+
+    /** Many, because the rate of a turn depends on the processors that the threads get. */
+    private static final int TURNS = 61;
+
+    private static final int TURNS_TO_WARM_UP = 20;
     private static final long TIMEOUT_SECONDS = 60;
 
     private NettyEchoComparison() {}
