@@ -74,15 +74,19 @@ final class OutgoingWakeUps {
         private synchronized void connect(Duration timeout)
                 throws FabricException, InterruptedIOException {
             if (interrupt == null) {
-                interrupt = node.connectInterrupt(key.node, key.interrupt, timeout);
+                var connected = node.connectInterrupt(key.node, key.interrupt, timeout);
                 try {
                     connection = connectMarks();
                 } catch (FabricException e) {
                     LOG.warn(
-                            "Wake-ups of a process of node {} take up to 40 ms: {}",
+                            "Wake-ups of a process of node {} take 20 ms or more: {}",
                             key.node,
                             e.getMessage());
+                } catch (Throwable e) {
+                    connected.close();
+                    throw e;
                 }
+                interrupt = connected; // last, because hasFailed() then requires the marks
             }
         }
 
