@@ -26,14 +26,17 @@ class SisciStreamTest {
             new StreamSegment.Route(
                     4, new InetSocketAddress(InetAddress.getLoopbackAddress(), 1), 0);
 
+    private static SisciStreamNode open(Path folder) throws Exception {
+        return SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+    }
+
     /**
      * If the ID were reused immediately, a connect request that is still unread could connect its
      * listener to the next owner of the ID.
      */
     @Test
     void shouldNotReuseASegmentIdImmediately(@TempDir Path folder) throws Exception {
-        var streamNode =
-                SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        var streamNode = open(folder);
         var first = SisciStream.open(streamNode, 4096, ROUTE);
         first.abandon();
 
@@ -60,8 +63,7 @@ class SisciStreamTest {
 
     /** Transfers {@code bytes}, and then some chunks whose contents are checked. */
     private static void transfer(Path folder, long bytes) throws Exception {
-        var streamNode =
-                SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        var streamNode = open(folder);
         var sender = SisciStream.open(streamNode, RING_BYTES, ROUTE);
         var receiver = SisciStream.open(streamNode, RING_BYTES, ROUTE);
         join(streamNode, sender, receiver);
@@ -105,8 +107,7 @@ class SisciStreamTest {
     @Test
     void shouldNeedWakeUpsForAKeptSegmentOnlyAtTheAcceptingEnd(@TempDir Path folder)
             throws Exception {
-        var streamNode =
-                SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        var streamNode = open(folder);
         var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 4_712);
         var listener = streamNode.listen(address, 10, 4096);
         var use = new StreamSegment.Accepted(listener, address.getAddress());
@@ -126,8 +127,7 @@ class SisciStreamTest {
 
     @Test
     void shouldWakeUpTheReceiverAlsoIfItsMarksAreDamaged(@TempDir Path folder) throws Exception {
-        var streamNode =
-                SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        var streamNode = open(folder);
         var sender = SisciStream.open(streamNode, RING_BYTES, ROUTE);
         var receiver = SisciStream.open(streamNode, RING_BYTES, ROUTE);
         var marks = streamNode.marks().segment();
@@ -148,8 +148,7 @@ class SisciStreamTest {
 
     @Test
     void shouldRepeatAScanThatFailed(@TempDir Path folder) throws Exception {
-        var streamNode =
-                SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        var streamNode = open(folder);
         var sender = SisciStream.open(streamNode, RING_BYTES, ROUTE);
         var receiver = SisciStream.open(streamNode, RING_BYTES, ROUTE);
         join(streamNode, sender, receiver);
