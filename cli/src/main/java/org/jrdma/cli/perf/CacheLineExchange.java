@@ -10,11 +10,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
  */
 final class CacheLineExchange {
 
-    private static final long DURATION_NANOS = 20_000_000;
+    private static final long DURATION_NANOS = 10_000_000;
     private static final int ROUNDS = 100;
-
-    /** The longest plausible time on a machine without other load. */
-    private static final long MAX_NANOS = 2_000;
 
     // The indexes of two words in different cache lines.
     private static final int PING = 16;
@@ -31,14 +28,6 @@ final class CacheLineExchange {
         return Runtime.getRuntime().availableProcessors() == 1
                 ? 0
                 : new CacheLineExchange().measure();
-    }
-
-    /**
-     * Returns true if two results, before and after a measurement, show the same state of a machine
-     * whose processors no other program used.
-     */
-    static boolean isSteady(long before, long after) {
-        return Math.max(before, after) <= Math.min(MAX_NANOS, 2 * Math.min(before, after));
     }
 
     private long measure() {

@@ -28,7 +28,6 @@ final class MeasuringSide implements AutoCloseable {
     private final Path path;
     private final LinkEnd link;
     private final Samples samples = new Samples();
-    private boolean isWarm;
 
     /** The number of exchanges in the next batch. */
     private int exchanges = FIRST_BATCH;
@@ -58,29 +57,37 @@ final class MeasuringSide implements AutoCloseable {
         return link.connection();
     }
 
+    /** Exchanges messages until the JVMs of both sides have compiled the code. */
+    void warmUp(int bytes, Duration time) throws IOException {
+        startBatches();
+        RepeatedMeasurement.warmUp(
+                time,
+                slice -> {
+                    exchange(bytes, slice);
+                    return new MeasurementSlice(samples.copy(), 0, 0);
+                });
+    }
+
     /**
-     * Measures the latency and the bandwidth, each for {@code time}, after a warm-up. Repeats the
-     * measurement until it is stable.
+     * Measures the latency and the bandwidth, each for {@code time}. Before that, exchanges
+     * messages of this size for as long without measuring them. The result is not stable, because
+     * it was measured only once.
      */
     Result measure(int bytes, Duration time) throws IOException {
-        streamed = FIRST_BATCH;
-        warmUp(time, slice -> slice(bytes, slice));
-        var lineBefore = CacheLineExchange.nanos();
-        var measured =
-                RepeatedMeasurement.repeat(
-                        time, bytes, messagesPerExchange(), slice -> slice(bytes, slice));
-        var lineAfter = CacheLineExchange.nanos();
+        startBatches();
+        var _ = slice(bytes, time);
+        var before = MachineState.now();
+        var measured = slice(bytes, time);
+        var after = MachineState.now();
         return new Result(
                 path.name(),
                 path.provider().fabric(),
                 path.provider().device(),
                 bytes,
-                measured.latency(),
-                measured.bandwidth(),
-                CacheLineExchange.isSteady(lineBefore, lineAfter)
-                        ? measured.stable()
-                        : Stability.NONE,
-                Math.max(lineBefore, lineAfter),
+                LatencyStatistics.of(measured.samples().toArray(), messagesPerExchange()),
+                MeasuredBandwidth.of(bytes, measured.messages(), measured.nanos()),
+                Stability.NONE,
+                before.slowerOf(after),
                 connection());
     }
 
@@ -90,29 +97,14 @@ final class MeasuringSide implements AutoCloseable {
         return new MeasurementSlice(samples.copy(), sent.messages(), sent.nanos());
     }
 
+    /** Lets the next batches be small, because messages of another size may take much longer. */
+    private void startBatches() {
+        exchanges = FIRST_BATCH;
+        streamed = FIRST_BATCH;
+    }
+
     private int messagesPerExchange() {
         return path.isRoundTrip() ? 2 : 1;
-    }
-
-    /** Exchanges messages without measuring them. */
-    void warmUp(int bytes, Duration time) throws IOException {
-        warmUp(
-                time,
-                slice -> {
-                    exchange(bytes, slice);
-                    return new MeasurementSlice(samples.copy(), 0, 0);
-                });
-    }
-
-    /** Warms up the path: the first time until the JVMs have compiled the code. */
-    private void warmUp(Duration time, RepeatedMeasurement.SliceMeter meter) throws IOException {
-        exchanges = FIRST_BATCH;
-        if (isWarm) {
-            var _ = meter.measure(time);
-        } else {
-            RepeatedMeasurement.warmUp(time, meter);
-            isWarm = true;
-        }
     }
 
     /** Measures the latency without a warm-up. */

@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
         description = {
             "Measures the latency and bandwidth of RDMA, SISCI and sockets between two processes by message size.",
             "Latency is half of a round trip. For one-sided operations (read, fetch-add, swap, dma) it is the time until completion.",
-            Stability.DESCRIPTION,
+            "All paths are measured in five passes, and in up to ten more until the two best passes agree. The best p50 and the best bandwidth are printed. The mark ~ follows a figure that no second pass confirmed within 10 %%, for example because other programs used the processors.",
             "line: the time for a cache line from one processor to another and back. Compare only figures for which it is about the same; on a virtual machine it changes when the host moves a virtual processor."
         },
         mixinStandardHelpOptions = true,
@@ -58,7 +58,7 @@ public final class PerfCommand implements Callable<Integer> {
             converter = MillisecondsConverter.class,
             defaultValue = "200",
             description =
-                    "Measurement time per figure, and warm-up time per size. (default: ${DEFAULT-VALUE})")
+                    "Measurement time per figure in five passes, and warm-up time per size. (default: ${DEFAULT-VALUE})")
     private Duration time;
 
     @Mixin private PlotOption plot;
@@ -69,7 +69,6 @@ public final class PerfCommand implements Callable<Integer> {
                     "Also run the C programs: perftest for write, read and send, rstream for rsocket. They use the same device, sizes, queue depth and number of messages (within 100 to 100,000). Both sides run on this machine.")
     private boolean compares;
 
-    private final List<Result> results = new ArrayList<>();
     private final List<BaselineComparison> comparisons = new ArrayList<>();
 
     /** The notes to print after the peer was reached. */
@@ -89,24 +88,32 @@ public final class PerfCommand implements Callable<Integer> {
                 names.isEmpty()
                         ? paths
                         : names.stream().map(name -> Paths.named(name, paths)).toList();
-        try (var peer = options.peer(command.name())) {
-            for (var path : available(selected)) {
-                measureAndCompare(path, peer);
-            }
+        var states = new MachineStates();
+        var sweeps =
+                available(selected).stream()
+                        .map(path -> new PathSweep(path, sizes(path), states))
+                        .toList();
+        try {
+            measure(sweeps);
             printNotes();
         } catch (PeerUnreachableException e) {
             problems++;
             errors().println(e.getMessage());
         }
+        sweeps.forEach(this::print);
+        var results = sweeps.stream().map(PathSweep::results).flatMap(List::stream).toList();
         if (output.isJson()) {
             out().println(Json.of(compares ? comparisons : results));
         }
-        plot.write(results.stream().map(Result::entry).toList(), texts(), errors());
+        plot.write(results.stream().map(Result::entry).toList(), texts(results), errors());
         return problems == 0 && !results.isEmpty() ? 0 : 1;
     }
 
-    private Plot.Texts texts() {
-        var lines = results.stream().mapToLong(Result::cacheLineNanos).summaryStatistics();
+    private static Plot.Texts texts(List<Result> results) {
+        var lines =
+                results.stream()
+                        .mapToLong(result -> result.machine().cacheLineNanos())
+                        .summaryStatistics();
         return lines.getMax() == 0
                 ? Plot.BY_SIZE
                 : Plot.BY_SIZE.withNote(
@@ -115,8 +122,8 @@ public final class PerfCommand implements Callable<Integer> {
     }
 
     /**
-     * Reports the paths that cannot be measured, grouped by reason, and returns the paths that can
-     * be measured.
+     * Notes the paths and sizes that cannot be measured, paths grouped by reason, and returns the
+     * paths that can be measured.
      */
     private List<Path> available(List<Path> selected) {
         var available = new ArrayList<Path>();
@@ -130,6 +137,7 @@ public final class PerfCommand implements Callable<Integer> {
                                             : Optional.empty());
             if (reason.isEmpty()) {
                 available.add(path);
+                noteUnsupportedSizes(path);
             } else {
                 unavailable.computeIfAbsent(reason.get(), _ -> new ArrayList<>()).add(path.name());
             }
@@ -140,28 +148,7 @@ public final class PerfCommand implements Callable<Integer> {
         return available;
     }
 
-    /**
-     * Measures a path, and compares the results with C programs if the caller requested it. Reports
-     * a failure of the measurement and keeps the results obtained before the failure.
-     */
-    private void measureAndCompare(Path path, Peer peer) throws PeerUnreachableException {
-        var before = results.size();
-        try {
-            measure(path, peer);
-        } catch (PeerUnreachableException e) {
-            throw e;
-        } catch (IOException | RuntimeException e) {
-            problems++;
-            errors().printf("%s: failed: %s%n", path.name(), ExceptionText.of(e));
-        }
-        var measured = results.subList(before, results.size());
-        if (compares && !measured.isEmpty()) {
-            compare(path, measured);
-        }
-    }
-
-    private void measure(Path path, Peer peer) throws IOException {
-        var supported = sizes(path);
+    private void noteUnsupportedSizes(Path path) {
         for (var bytes : sizes) {
             if (path.smallest() < path.largest() && !path.supports(bytes)) {
                 notes.add(
@@ -169,29 +156,52 @@ public final class PerfCommand implements Callable<Integer> {
                                 .formatted(path.name(), Size.toString(bytes), path.range()));
             }
         }
-        try (var channel = peer.connect();
-                var meter = open(channel, path, supported.getLast())) {
-            if (output.isJson()) {
-                errors().printf("%s: %s%n", path.name(), path.description());
-            } else {
-                out().println(Table.header(path, meter.connection()));
-            }
-            for (var bytes : supported) {
-                if (output.isJson()) {
-                    errors().printf("%s: %d bytes%n", path.name(), bytes);
-                }
-                var result = meter.measure(bytes, time);
-                results.add(result);
-                if (!output.isJson()) {
-                    out().println(Table.row(result));
+    }
+
+    /** Measures all paths in passes. */
+    private void measure(List<PathSweep> sweeps) throws IOException {
+        var incomplete = new ArrayList<>(sweeps);
+        try (var peer = options.peer(command.name())) {
+            for (var pass = 1; pass <= RepeatedPasses.MAX_PASSES; pass++) {
+                for (var sweep : List.copyOf(incomplete)) {
+                    if (!measurePass(pass, sweep, peer) || sweep.isComplete()) {
+                        incomplete.remove(sweep);
+                    }
                 }
             }
         }
     }
 
-    private MeasuringSide open(ControlChannel channel, Path path, int largest) throws IOException {
-        printNotes();
-        return MeasuringSide.open(channel, path, largest);
+    /** Measures a path once. Reports a failure, and returns false after it. */
+    private boolean measurePass(int pass, PathSweep sweep, Peer peer)
+            throws PeerUnreachableException {
+        var path = sweep.path();
+        try (var channel = peer.connect()) {
+            printNotes();
+            errors().printf("pass %d: %s%n", pass, path.name());
+            sweep.measurePass(channel, time.dividedBy(RepeatedPasses.MIN_PASSES));
+            return true;
+        } catch (PeerUnreachableException e) {
+            throw e;
+        } catch (IOException | RuntimeException e) {
+            problems++;
+            errors().printf("%s: failed: %s%n", path.name(), ExceptionText.of(e));
+            return false;
+        }
+    }
+
+    private void print(PathSweep sweep) {
+        var measured = sweep.results();
+        if (measured.isEmpty()) {
+            return;
+        }
+        if (!output.isJson()) {
+            out().println(Table.header(sweep.path(), measured.getFirst().connection()));
+            measured.forEach(result -> out().println(Table.row(result)));
+        }
+        if (compares) {
+            compare(sweep.path(), measured);
+        }
     }
 
     private void printNotes() {

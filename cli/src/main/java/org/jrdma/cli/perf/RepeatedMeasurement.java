@@ -118,8 +118,7 @@ record RepeatedMeasurement(
         }
 
         boolean isStable() {
-            var stability = stability();
-            return stability.latency() && stability.bandwidth();
+            return stability().isComplete();
         }
 
         RepeatedMeasurement result(int bytes, int messages) {

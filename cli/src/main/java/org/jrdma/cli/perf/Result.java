@@ -7,8 +7,8 @@ import java.util.Optional;
  *
  * @param fabric the fabric; empty for sockets, which select a transport themselves
  * @param device the local RDMA device; empty if the path uses none
- * @param cacheLineNanos the result of {@link CacheLineExchange}, the longer one of before and after
- *     the measurement
+ * @param machine the slower state of the machine, of before and after the measurement of the
+ *     latency
  * @param connection the description of the connection, as {@link LinkEnd#connection()} returns it
  */
 record Result(
@@ -19,8 +19,14 @@ record Result(
         LatencyStatistics latency,
         MeasuredBandwidth bandwidth,
         Stability stable,
-        long cacheLineNanos,
+        MachineState machine,
         Optional<String> connection) {
+
+    /** Returns these results with another bandwidth and stability. */
+    Result with(MeasuredBandwidth bandwidth, Stability stable) {
+        return new Result(
+                path, fabric, device, bytes, latency, bandwidth, stable, machine, connection);
+    }
 
     Plot.Entry entry() {
         return new Plot.Entry(label(), bytes, latency, bandwidth, stable);

@@ -1,15 +1,14 @@
 package org.jrdma.cli.perf;
 
 /**
- * The stability of the figures of a measurement. A figure is stable if it differs by at most 15 %
- * between the slices of the measurement.
+ * The stability of the figures of a measurement. A figure is stable if repetitions agree.
  *
  * @param latency true if the median latency is stable
  * @param bandwidth true if the bandwidth is stable
  */
 record Stability(boolean latency, boolean bandwidth) {
 
-    /** The stability of a measurement during which the machine has changed. */
+    /** Neither figure is stable. */
     static final Stability NONE = new Stability(false, false);
 
     /** The part of the heading of a table that explains {@link #mark}. */
@@ -21,6 +20,11 @@ record Stability(boolean latency, boolean bandwidth) {
      */
     static final String DESCRIPTION =
             "A measurement is repeated up to five times until its parts agree. The mark ~ follows a p50 or a bandwidth whose parts differ by more than 15 %%, for example because other programs used the processors.";
+
+    /** Returns true if both figures are stable. */
+    boolean isComplete() {
+        return latency && bandwidth;
+    }
 
     /** Returns a character that follows an unstable figure, or a space. */
     static char mark(boolean isStable) {

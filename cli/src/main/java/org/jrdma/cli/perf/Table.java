@@ -39,6 +39,6 @@ final class Table {
                 result.bandwidth().megabytesPerSecond(),
                 result.stable().bandwidthMark(),
                 result.bandwidth().messagesPerSecond(),
-                result.cacheLineNanos());
+                result.machine().cacheLineNanos());
     }
 }

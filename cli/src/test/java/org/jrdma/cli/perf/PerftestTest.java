@@ -29,7 +29,7 @@ class PerftestTest {
                     new LatencyStatistics(250, 1, 3, 3, 3, 3, 3, 3),
                     new MeasuredBandwidth(2097.152, 5000),
                     new Stability(true, true),
-                    92,
+                    new MachineState(92, 4_000),
                     Optional.empty());
 
     @TempDir private Path folder;

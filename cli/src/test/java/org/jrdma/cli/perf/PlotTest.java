@@ -53,7 +53,7 @@ class PlotTest {
                         1_000, micros, micros, micros, micros, 2 * micros, 2 * micros, 2 * micros),
                 new MeasuredBandwidth(megabytes, megabytes * 1e6 / bytes),
                 new Stability(true, true),
-                92,
+                new MachineState(92, 4_000),
                 Optional.empty());
     }
 
@@ -161,7 +161,7 @@ class PlotTest {
                 new LatencyStatistics(samples, 1, 1, 1, 1, 2, 2, 2),
                 new MeasuredBandwidth(1, 1),
                 new Stability(true, true),
-                92,
+                new MachineState(92, 4_000),
                 Optional.empty());
     }
 
@@ -176,7 +176,7 @@ class PlotTest {
                         new LatencyStatistics(100, 1, 1, 1, 1, 2, 2, 2),
                         new MeasuredBandwidth(1, 1),
                         new Stability(false, true),
-                        92,
+                        new MachineState(92, 4_000),
                         Optional.empty());
         var page = folder.resolve("plot.html");
 

@@ -26,7 +26,7 @@ class RstreamTest {
                     new LatencyStatistics(250, 1, 3, 3, 3, 3, 3, 3),
                     new MeasuredBandwidth(2048, 500_000),
                     new Stability(true, true),
-                    92,
+                    new MachineState(92, 4_000),
                     Optional.empty());
 
     @TempDir private Path folder;

@@ -23,7 +23,7 @@ class TableTest {
                         latency,
                         new MeasuredBandwidth(wide * 1000, wide * 1000),
                         new Stability(true, true),
-                        92,
+                        new MachineState(92, 4_000),
                         Optional.empty());
 
         assertThat(Table.row(result).strip().split(" +"))
@@ -51,7 +51,7 @@ class TableTest {
                         latency,
                         new MeasuredBandwidth(1, 1),
                         new Stability(true, true),
-                        92,
+                        new MachineState(92, 4_000),
                         Optional.empty());
 
         assertThat(Table.row(result).replaceAll(" +", " "))
@@ -76,7 +76,7 @@ class TableTest {
                         new LatencyStatistics(100, 1, 2, 2, 2, 3, 4, 5),
                         new MeasuredBandwidth(1, 1),
                         new Stability(latency, bandwidth),
-                        92,
+                        new MachineState(92, 4_000),
                         Optional.empty());
 
         assertThat(Table.row(result).strip().split(" +"))

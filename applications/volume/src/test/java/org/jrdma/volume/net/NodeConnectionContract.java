@@ -653,7 +653,9 @@ abstract class NodeConnectionContract {
         assertThat(listener.connections()).isEmpty();
     }
 
-    /** Waits, because the JVM also opens files for a moment, for example when it initializes JFR. */
+    /**
+     * Waits, because the JVM also opens files for a moment, for example when it initializes JFR.
+     */
     private static void awaitDescriptors(int max) {
         var deadline = TestRequestHandler.deadline();
         int open;
