@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
 final class CacheLineExchange {
 
     private static final long DURATION_NANOS = 10_000_000;
-    private static final int ROUNDS = 100;
+    private static final int ROUNDS = 10;
 
     // The indexes of two words in different cache lines.
     private static final int PING = 16;

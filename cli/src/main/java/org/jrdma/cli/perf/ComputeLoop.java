@@ -1,11 +1,11 @@
 package org.jrdma.cli.perf;
 
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
 
 /**
- * Measures how long two threads take for a loop of arithmetic at the same time. The loop has enough
- * independent operations to occupy a core fully, so it takes longer if another virtual machine uses
- * the same core by its second hardware thread, or if the frequency is lower.
+ * Measures the duration of an arithmetic loop that two threads run at the same time. The loop has
+ * enough independent operations to occupy a core fully, so it takes longer if another virtual
+ * machine uses the same core by its second hardware thread, or if the frequency is lower.
  */
 final class ComputeLoop {
 
@@ -17,24 +17,17 @@ final class ComputeLoop {
 
     private ComputeLoop() {}
 
-    /** Returns the average duration of a loop in nanoseconds, of the slower thread. */
+    /**
+     * Returns the average duration of a loop in nanoseconds, of the slower thread. On a machine
+     * with one processor, only the calling thread runs the loop.
+     */
     static long nanos() {
-        var answer = new long[1];
-        var done = new CountDownLatch(1);
-        Thread.ofPlatform()
-                .daemon()
-                .name("compute loop")
-                .start(() -> {
-                    answer[0] = average();
-                    done.countDown();
-                });
-        var own = average();
-        try {
-            done.await();
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt();
+        if (Runtime.getRuntime().availableProcessors() == 1) {
+            return average();
         }
-        return Math.max(own, answer[0]);
+        var other = new CompletableFuture<Long>();
+        Thread.ofPlatform().daemon().name("compute loop").start(() -> other.complete(average()));
+        return Math.max(average(), other.join());
     }
 
     /** The first calls take longer, until the JVM has compiled the loop. */

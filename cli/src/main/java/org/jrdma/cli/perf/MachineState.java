@@ -9,7 +9,10 @@ package org.jrdma.cli.perf;
  */
 record MachineState(long cacheLineNanos, long loopNanos) {
 
-    /** Measures the current state, which takes 20 ms. */
+    /**
+     * Measures the current state, which takes 20 ms. The first call returns a longer loop, because
+     * the JVM has not compiled it yet.
+     */
     static MachineState now() {
         return new MachineState(CacheLineExchange.nanos(), ComputeLoop.nanos());
     }

@@ -69,25 +69,42 @@ final class MeasuringSide implements AutoCloseable {
     }
 
     /**
-     * Measures the latency and the bandwidth, each for {@code time}. Before that, exchanges
+     * Measures the latency and the bandwidth once, each for {@code time}. Before that, exchanges
      * messages of this size for as long without measuring them. The result is not stable, because
-     * it was measured only once.
+     * nothing confirms it.
      */
-    Result measure(int bytes, Duration time) throws IOException {
+    Result measureOnce(int bytes, Duration time) throws IOException {
         startBatches();
         var _ = slice(bytes, time);
         var before = MachineState.now();
-        var measured = slice(bytes, time);
-        var after = MachineState.now();
+        var measured = RepeatedMeasurement.once(bytes, messagesPerExchange(), slice(bytes, time));
+        return result(bytes, measured, before.slowerOf(MachineState.now()));
+    }
+
+    /**
+     * Measures the latency and the bandwidth, each for {@code time}, in slices that are repeated
+     * until they agree.
+     */
+    Result measureUntilStable(int bytes, Duration time) throws IOException {
+        startBatches();
+        var _ = slice(bytes, time);
+        var before = MachineState.now();
+        var measured =
+                RepeatedMeasurement.repeat(
+                        time, bytes, messagesPerExchange(), slice -> slice(bytes, slice));
+        return result(bytes, measured, before.slowerOf(MachineState.now()));
+    }
+
+    private Result result(int bytes, RepeatedMeasurement measured, MachineState machine) {
         return new Result(
                 path.name(),
                 path.provider().fabric(),
                 path.provider().device(),
                 bytes,
-                LatencyStatistics.of(measured.samples().toArray(), messagesPerExchange()),
-                MeasuredBandwidth.of(bytes, measured.messages(), measured.nanos()),
-                Stability.NONE,
-                before.slowerOf(after),
+                measured.latency(),
+                measured.bandwidth(),
+                measured.stable(),
+                machine,
                 connection());
     }
 

@@ -32,23 +32,25 @@ final class PathSweep {
      * Measures the sizes whose results are not complete.
      *
      * @param time the duration of the measurement of each figure, and of the warm-up of each size
+     * @param warmUp the duration of the warm-up of the first pass
      */
-    void measurePass(ControlChannel peer, Duration time) throws IOException {
+    void measurePass(ControlChannel peer, Duration time, Duration warmUp) throws IOException {
         try (var side = MeasuringSide.open(peer, path, sizes.lastKey())) {
             if (isFirstPass) {
-                side.warmUp(sizes.firstKey(), time);
+                side.warmUp(sizes.firstKey(), warmUp);
                 isFirstPass = false;
             }
             for (var size : sizes.entrySet()) {
                 if (!size.getValue().isComplete()) {
-                    size.getValue().add(side.measure(size.getKey(), time));
+                    size.getValue().add(side.measureOnce(size.getKey(), time));
                 }
             }
         }
     }
 
-    boolean isComplete() {
-        return sizes.values().stream().allMatch(RepeatedPasses::isComplete);
+    /** Returns the number of sizes that another pass would measure. */
+    int incompleteSizes() {
+        return (int) sizes.values().stream().filter(passes -> !passes.isComplete()).count();
     }
 
     /** Returns the results of the sizes that were measured at least once, ordered by size. */

@@ -1,5 +1,7 @@
 package org.jrdma.cli.perf;
 
+import static java.util.stream.Collectors.joining;
+
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -24,7 +26,7 @@ import picocli.CommandLine.Spec;
         description = {
             "Measures the latency and bandwidth of RDMA, SISCI and sockets between two processes by message size.",
             "Latency is half of a round trip. For one-sided operations (read, fetch-add, swap, dma) it is the time until completion.",
-            "All paths are measured in five passes, and in up to ten more until the two best passes agree. The best p50 and the best bandwidth are printed. The mark ~ follows a figure that no second pass confirmed within 10 %%, for example because other programs used the processors.",
+            "All paths are measured in five passes, and in up to ten more until the two best passes agree. With two processors, passes do not count while the processors are slower than at other times. The best p50 and the best bandwidth are printed at the end. The mark ~ follows a figure that no second pass confirmed within 10 %%. Then stop other programs, or use a longer --time.",
             "line: the time for a cache line from one processor to another and back. Compare only figures for which it is about the same; on a virtual machine it changes when the host moves a virtual processor."
         },
         mixinStandardHelpOptions = true,
@@ -58,7 +60,7 @@ public final class PerfCommand implements Callable<Integer> {
             converter = MillisecondsConverter.class,
             defaultValue = "200",
             description =
-                    "Measurement time per figure in five passes, and warm-up time per size. (default: ${DEFAULT-VALUE})")
+                    "Measurement time per figure, divided among five passes. Each additional pass takes a fifth of it. (default: ${DEFAULT-VALUE})")
     private Duration time;
 
     @Mixin private PlotOption plot;
@@ -66,7 +68,7 @@ public final class PerfCommand implements Callable<Integer> {
     @Option(
             names = "--compare",
             description =
-                    "Also run the C programs: perftest for write, read and send, rstream for rsocket. They use the same device, sizes, queue depth and number of messages (within 100 to 100,000). Both sides run on this machine.")
+                    "Also run the C programs: perftest for write, read and send, rstream for rsocket. They use the same device, sizes, queue depth and number of messages as a pass (within 100 to 100,000). They run once, whereas the best pass counts for Java. Both sides run on this machine.")
     private boolean compares;
 
     private final List<BaselineComparison> comparisons = new ArrayList<>();
@@ -88,7 +90,7 @@ public final class PerfCommand implements Callable<Integer> {
                 names.isEmpty()
                         ? paths
                         : names.stream().map(name -> Paths.named(name, paths)).toList();
-        var states = new MachineStates();
+        var states = new MachineStates(Runtime.getRuntime().availableProcessors());
         var sweeps =
                 available(selected).stream()
                         .map(path -> new PathSweep(path, sizes(path), states))
@@ -117,13 +119,13 @@ public final class PerfCommand implements Callable<Integer> {
         return lines.getMax() == 0
                 ? Plot.BY_SIZE
                 : Plot.BY_SIZE.withNote(
-                        "A cache line takes %d to %d ns from one processor to another and back."
+                        "A cache line takes %d to %d ns between processors."
                                 .formatted(lines.getMin(), lines.getMax()));
     }
 
     /**
-     * Notes the paths and sizes that cannot be measured, paths grouped by reason, and returns the
-     * paths that can be measured.
+     * Returns the paths that can be measured. Adds notes about the others, grouped by reason, and
+     * about sizes that a path does not support.
      */
     private List<Path> available(List<Path> selected) {
         var available = new ArrayList<Path>();
@@ -158,36 +160,55 @@ public final class PerfCommand implements Callable<Integer> {
         }
     }
 
-    /** Measures all paths in passes. */
+    /**
+     * Measures all paths in passes. A complete path can become incomplete again, if the machine was
+     * faster during the measurement of another path.
+     */
     private void measure(List<PathSweep> sweeps) throws IOException {
-        var incomplete = new ArrayList<>(sweeps);
+        MachineState.now(); // compiles the code
+        var working = new ArrayList<>(sweeps);
         try (var peer = options.peer(command.name())) {
             for (var pass = 1; pass <= RepeatedPasses.MAX_PASSES; pass++) {
-                for (var sweep : List.copyOf(incomplete)) {
-                    if (!measurePass(pass, sweep, peer) || sweep.isComplete()) {
-                        incomplete.remove(sweep);
+                var incomplete =
+                        working.stream().filter(sweep -> sweep.incompleteSizes() > 0).toList();
+                if (incomplete.isEmpty()) {
+                    return;
+                }
+                notes.add(
+                        "pass %d of at most %d, sizes to measure: %s"
+                                .formatted(pass, RepeatedPasses.MAX_PASSES, words(incomplete)));
+                for (var sweep : incomplete) {
+                    if (!measurePass(sweep, peer)) {
+                        working.remove(sweep);
                     }
                 }
             }
         }
     }
 
+    private static String words(List<PathSweep> sweeps) {
+        return sweeps.stream()
+                .map(sweep -> "%s %d".formatted(sweep.path().name(), sweep.incompleteSizes()))
+                .collect(joining(", "));
+    }
+
     /** Measures a path once. Reports a failure, and returns false after it. */
-    private boolean measurePass(int pass, PathSweep sweep, Peer peer)
-            throws PeerUnreachableException {
-        var path = sweep.path();
+    private boolean measurePass(PathSweep sweep, Peer peer) throws PeerUnreachableException {
         try (var channel = peer.connect()) {
             printNotes();
-            errors().printf("pass %d: %s%n", pass, path.name());
-            sweep.measurePass(channel, time.dividedBy(RepeatedPasses.MIN_PASSES));
+            sweep.measurePass(channel, passTime(), time);
             return true;
         } catch (PeerUnreachableException e) {
             throw e;
         } catch (IOException | RuntimeException e) {
             problems++;
-            errors().printf("%s: failed: %s%n", path.name(), ExceptionText.of(e));
+            errors().printf("%s: failed: %s%n", sweep.path().name(), ExceptionText.of(e));
             return false;
         }
+    }
+
+    private Duration passTime() {
+        return time.dividedBy(RepeatedPasses.MIN_PASSES);
     }
 
     private void print(PathSweep sweep) {
@@ -221,7 +242,7 @@ public final class PerfCommand implements Callable<Integer> {
                 throw new IOException(missing.get());
             }
             for (var result : measured) {
-                var comparison = baseline.compare(result, time);
+                var comparison = baseline.compare(result, passTime());
                 problems += comparison.c().isPresent() ? 0 : 1;
                 comparisons.add(comparison);
                 print(comparison);

@@ -92,7 +92,7 @@ final class Plot {
                     "jrdma perf: latency and bandwidth by message size",
                     "message size (bytes)",
                     "bytes",
-                    "Latency is half of a round trip. For read, fetch-add, swap and dma it is the time until completion.");
+                    "Latency is half of a round trip; for read, fetch-add, swap and dma, the time until completion.");
 
     static final int WIDTH = 1280;
 

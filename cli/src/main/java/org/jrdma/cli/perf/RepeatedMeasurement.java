@@ -54,6 +54,19 @@ record RepeatedMeasurement(
                 && System.nanoTime() - end < 0);
     }
 
+    /** Returns the figures of a single slice, which are not stable. */
+    static RepeatedMeasurement once(int bytes, int messages, MeasurementSlice slice) {
+        return of(bytes, messages, slice, Stability.NONE);
+    }
+
+    private static RepeatedMeasurement of(
+            int bytes, int messages, MeasurementSlice slice, Stability stable) {
+        return new RepeatedMeasurement(
+                LatencyStatistics.of(slice.samples().toArray(), messages),
+                MeasuredBandwidth.of(bytes, slice.messages(), slice.nanos()),
+                stable);
+    }
+
     /**
      * Measures slices until the last {@link #SLICES} of them agree, or five times as many were
      * measured. The result consists of these last slices. Slices that differ, because the JVM was
@@ -118,15 +131,11 @@ record RepeatedMeasurement(
         }
 
         boolean isStable() {
-            return stability().isComplete();
+            return stability().ofBoth();
         }
 
         RepeatedMeasurement result(int bytes, int messages) {
-            var all = MeasurementSlice.joined(last);
-            return new RepeatedMeasurement(
-                    LatencyStatistics.of(all.samples().toArray(), messages),
-                    MeasuredBandwidth.of(bytes, all.messages(), all.nanos()),
-                    stability());
+            return of(bytes, messages, MeasurementSlice.joined(last), stability());
         }
 
         private boolean agree(ToDoubleFunction<MeasurementSlice> figure) {

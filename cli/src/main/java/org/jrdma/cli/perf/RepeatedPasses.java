@@ -10,23 +10,22 @@ import java.util.List;
  * The results of one path and message size in several passes.
  *
  * <p>Only passes during which the machine was about as fast as it can be count, because other
- * passes cannot be compared. Of these, the lowest latency and the highest bandwidth are the result:
- * other programs make a pass slower, but never faster. Each is stable if the second best pass
- * confirms it.
+ * passes cannot be compared. Of these, the lowest latency and the highest bandwidth are the result,
+ * because other programs make a pass slower. Each is stable if the second best pass confirms it.
  */
 final class RepeatedPasses {
 
     static final int MIN_PASSES = 5;
     static final int MAX_PASSES = 15;
 
-    /** Smaller than the difference that users accept between runs, which is 15 %. */
+    /** The maximum ratio of the two best passes. */
     private static final double MAX_RATIO = 1.1;
 
     private final MachineStates states;
     private final List<Result> passes = new ArrayList<>();
 
     /**
-     * Creates an empty object.
+     * Creates an object without a pass.
      *
      * @param states the states of the machine during all passes of all paths
      */
@@ -45,7 +44,7 @@ final class RepeatedPasses {
 
     /** Returns true if there are enough passes and both figures are stable. */
     boolean isComplete() {
-        return passes.size() >= MIN_PASSES && best().stable().isComplete();
+        return passes.size() >= MIN_PASSES && best().stable().ofBoth();
     }
 
     /**
@@ -65,7 +64,7 @@ final class RepeatedPasses {
                         : new Stability(
                                 agree(median(byLatency.getFirst()), median(byLatency.get(1))),
                                 agree(rate(byRate.get(1)), rate(byRate.getFirst())));
-        return byLatency.getFirst().with(byRate.getFirst().bandwidth(), stability);
+        return byLatency.getFirst().withBandwidth(byRate.getFirst().bandwidth(), stability);
     }
 
     private static List<Result> sorted(List<Result> passes, Comparator<Result> order) {

@@ -7,8 +7,7 @@ import java.util.Optional;
  *
  * @param fabric the fabric; empty for sockets, which select a transport themselves
  * @param device the local RDMA device; empty if the path uses none
- * @param machine the slower state of the machine, of before and after the measurement of the
- *     latency
+ * @param machine the slower of the states before and after the pass with this latency
  * @param connection the description of the connection, as {@link LinkEnd#connection()} returns it
  */
 record Result(
@@ -23,7 +22,7 @@ record Result(
         Optional<String> connection) {
 
     /** Returns these results with another bandwidth and stability. */
-    Result with(MeasuredBandwidth bandwidth, Stability stable) {
+    Result withBandwidth(MeasuredBandwidth bandwidth, Stability stable) {
         return new Result(
                 path, fabric, device, bytes, latency, bandwidth, stable, machine, connection);
     }

@@ -21,8 +21,7 @@ record Stability(boolean latency, boolean bandwidth) {
     static final String DESCRIPTION =
             "A measurement is repeated up to five times until its parts agree. The mark ~ follows a p50 or a bandwidth whose parts differ by more than 15 %%, for example because other programs used the processors.";
 
-    /** Returns true if both figures are stable. */
-    boolean isComplete() {
+    boolean ofBoth() {
         return latency && bandwidth;
     }
 

@@ -185,8 +185,9 @@ public final class VolumePerfCommand implements Callable<Integer> {
         try (var channel = peer.connect();
                 var meter = MeasuringSide.open(channel, measured, largest)) {
             print(VolumeResult.rawHeader(path, raw));
+            meter.warmUp(sizes.getFirst(), time);
             for (var bytes : sizes) {
-                add(VolumeResult.ofRaw(path, meter.measure(bytes, time)));
+                add(VolumeResult.ofRaw(path, meter.measureUntilStable(bytes, time)));
             }
         }
     }

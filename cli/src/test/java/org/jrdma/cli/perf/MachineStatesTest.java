@@ -5,10 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class MachineStatesTest {
 
-    private final MachineStates states = new MachineStates();
+    private final MachineStates states = new MachineStates(2);
 
     @ParameterizedTest
     @CsvSource({
@@ -26,10 +27,20 @@ class MachineStatesTest {
         assertThat(states.isFast(new MachineState(line, loop))).isEqualTo(fast);
     }
 
-    @Test
-    void shouldCompareStatesOfAMachineWithOneProcessor() {
-        states.add(new MachineState(0, 4_000));
+    /** The measured threads may run on other processors, or share one with those of the state. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4})
+    void shouldNotCompareStatesUnlessThereAreTwoProcessors(int processors) {
+        var states = new MachineStates(processors);
+        states.add(new MachineState(92, 4_000));
 
-        assertThat(states.isFast(new MachineState(0, 4_000))).isTrue();
+        assertThat(states.isFast(new MachineState(2_000, 9_000))).isTrue();
+        assertThat(states.isFast(new MachineState(2_001, 4_000))).isFalse();
+    }
+
+    @Test
+    void shouldReturnTheSlowerOfBothTimes() {
+        assertThat(new MachineState(92, 6_000).slowerOf(new MachineState(400, 4_000)))
+                .isEqualTo(new MachineState(400, 6_000));
     }
 }

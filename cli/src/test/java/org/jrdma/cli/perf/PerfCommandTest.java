@@ -96,7 +96,9 @@ class PerfCommandTest {
                 .extracting(result -> result.get("bytes"))
                 .containsExactly(8.0, 4096.0);
         assertThat(errors.toString())
-                .startsWith("pass 1: tcp\npass 2: tcp\npass 3: tcp\npass 4: tcp\n");
+                .startsWith(
+                        "pass 1 of at most 15, sizes to measure: tcp 2\npass 2 of at most 15, sizes to measure: tcp 2\n")
+                .contains("pass 5 of");
     }
 
     @Test
@@ -259,6 +261,41 @@ class PerfCommandTest {
         assertThat(output.toString()).isEqualTo("[]\n");
         assertThat(errors.toString().lines().filter(line -> line.startsWith("tcp: failed: ")))
                 .hasSize(2);
+        assertThat(errors.toString())
+                .contains("pass 1 of at most 15, sizes to measure: tcp 1, tcp 1\n")
+                .doesNotContain("pass 2");
+    }
+
+    @Test
+    void shouldKeepTheResultsOfEarlierPassesIfAPathFails() throws Exception {
+        var opened = new AtomicInteger();
+        var tcp = tcp(_ -> false);
+        var failsLater =
+                new Path(
+                        "tcp",
+                        tcp.description(),
+                        tcp.smallest(),
+                        tcp.largest(),
+                        tcp.isRoundTrip(),
+                        Optional.empty(),
+                        (peer, largest, measures) -> {
+                            if (opened.incrementAndGet() == 3) {
+                                throw new IOException("it broke");
+                            }
+                            return tcp.opener().open(peer, largest, measures);
+                        });
+        try (var host = new TestPeer(failsLater)) {
+            assertThat(run("perf", "tcp", "--json", "-s8,64", "-t20", "--connect", host.address()))
+                    .isEqualTo(1);
+        }
+
+        assertThat(StrictJson.parseObjects(output.toString()))
+                .extracting(result -> result.get("bytes"))
+                .containsExactly(8.0, 64.0);
+        assertThat(errors.toString())
+                .contains("pass 3 of at most 15, sizes to measure: tcp 2\ntcp: failed: ")
+                .contains("it broke")
+                .doesNotContain("pass 4");
     }
 
     @Test
@@ -284,7 +321,7 @@ class PerfCommandTest {
                         """
                         pio: not measured with 4: it supports 8 to 64M bytes
                         pio: not measured with 128M: it supports 8 to 64M bytes
-                        pass 1: pio
+                        pass 1 of at most 15, sizes to measure: pio 1
                         """)
                 .endsWith("pio: not measured: it supports 8 to 64M bytes\n");
     }

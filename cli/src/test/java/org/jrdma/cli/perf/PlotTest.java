@@ -244,7 +244,7 @@ class PlotTest {
     void shouldPrintTheDefinitionOfLatency() throws Exception {
         assertThat(elements(draw(RESULTS), "text"))
                 .extracting(Element::getTextContent)
-                .anyMatch(words -> words.contains("half of a round trip. For read,"));
+                .anyMatch(words -> words.contains("half of a round trip; for read,"));
     }
 
     @Test

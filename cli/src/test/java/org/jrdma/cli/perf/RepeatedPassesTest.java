@@ -13,7 +13,7 @@ class RepeatedPassesTest {
     private static final MachineState SLOW = new MachineState(92, 6_000);
     private static final Stability STABLE = new Stability(true, true);
 
-    private final MachineStates states = new MachineStates();
+    private final MachineStates states = new MachineStates(2);
     private final RepeatedPasses passes = new RepeatedPasses(states);
 
     private void add(double micros, double rate, MachineState machine) {
