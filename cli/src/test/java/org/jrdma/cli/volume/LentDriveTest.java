@@ -53,6 +53,8 @@ class LentDriveTest {
     private static final int LEASE_MILLIS = 5000;
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
+    private static final String AGAIN = "a preferred transport works again";
+
     /** The path of the copy to its data, in the output of the command "net". */
     private static final Pattern DATA =
             Pattern.compile(
@@ -221,12 +223,13 @@ class LentDriveTest {
         try (var _ = Sisci.from(link).open();
                 var copy = startCopy(file, ":/file", NONE)) {
             awaitStart(copy);
-            awaitData(copy, "redirected", "sisci", "the client has no drive");
+            // On a machine with much load, the first attempt to connect over SISCI can fail.
+            awaitData(copy, "redirected", "sisci", "the client has no drive|" + AGAIN);
             link.cutLink(0);
             var redirected = awaitData(copy, "redirected", "sockets", ".*sisci.*");
             assertThat(redirected.group("unused")).startsWith("\"sisci:");
             link.restoreLink(0);
-            awaitData(copy, "redirected", "sisci", "a preferred transport works again");
+            awaitData(copy, "redirected", "sisci", AGAIN);
             assertThat(copy.await()).as(copy.output()).isZero();
         }
         copy(":/file", memory.resolve("copy"));
